@@ -148,6 +148,15 @@ TESTS: dict[str, tuple[str, ...]] = {
         *FILES,
         "pipeline/documents/test_units",
     ),
+    "pipeline/documents/scalars": (
+        "pipeline/documents/test_scalars",
+        *FILES,
+        "pipeline/documents/test_yaml",
+    ),
+    **dict.fromkeys(
+        ("pipeline/documents/document", "pipeline/documents/number_lists"),
+        ("pipeline/documents/test_number_lists", *FILES, "pipeline/documents/test_yaml"),
+    ),
     "pipeline/documents/yaml": (
         "pipeline/documents/test_number_lists",
         *FILES,

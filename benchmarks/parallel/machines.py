@@ -11,7 +11,7 @@ import numpy as np
 
 from applications.identification.estimation.machines.coupled_friction import with_inertia
 from benchmarks.campaigns import coverage
-from pipeline.documents.files import read_yaml
+from pipeline.documents.yaml import read_yaml
 from pipeline.sweep.model import Sweep
 from robots import catalog
 from robots.formats.description import Description, describe

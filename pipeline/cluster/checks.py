@@ -28,10 +28,10 @@ from pipeline.cluster.kinds import (
     ClusterKindName,
 )
 from pipeline.cluster.settings import FOREIGN, FREE, effective
+from pipeline.documents.document import KeyPath, dotted
 from pipeline.documents.files import read_text
 from pipeline.documents.report import Got, Report, sentence
 from pipeline.documents.validation import Count, Integer, Section, Text
-from pipeline.documents.yaml import KeyPath, dotted
 from pipeline.errors import InputError
 from robots.parameter_errors import nearest
 

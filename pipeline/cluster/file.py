@@ -15,10 +15,10 @@ from pipeline.cluster.checks import ClusterSection, check_dask, check_kind, chec
 from pipeline.cluster.kinds import KINDS, ClusterKind, ClusterKindName
 from pipeline.cluster.safety import check_commands, check_reach, check_secrets, check_tls, other_writers
 from pipeline.cluster.worker_folders import check_worker_folders
-from pipeline.documents.files import read_yaml
+from pipeline.documents.document import Document
 from pipeline.documents.report import Got, Report
 from pipeline.documents.validation import Section, validate_keys
-from pipeline.documents.yaml import Document, parse_yaml
+from pipeline.documents.yaml import parse_yaml, read_yaml
 from pipeline.errors import InputError, Problem, refused
 from robots.data_classes import dataclass, field
 from robots.devices import CPU, Device

@@ -18,8 +18,8 @@ from urllib.parse import urlsplit
 from pipeline.cluster import kinds
 from pipeline.cluster.kinds import KINDS
 from pipeline.cluster.settings import effective
+from pipeline.documents.document import KeyPath, dotted
 from pipeline.documents.report import Got, Report
-from pipeline.documents.yaml import KeyPath, dotted
 
 if TYPE_CHECKING:
     from pipeline.cluster.checks import ClusterSection

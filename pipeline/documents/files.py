@@ -1,7 +1,7 @@
 """Read the files of a user: regular files of bounded size that hold UTF-8 text.
 
-The content of YAML files is the matter of `pipeline.documents.yaml`, the meaning of keys that of
-`pipeline.sweep.reader` and `pipeline.cluster.file`.
+`pipeline.documents.yaml` reads YAML files, `pipeline.sweep.reader` and `pipeline.cluster.file` the meaning of their
+keys.
 """
 
 from __future__ import annotations
@@ -15,15 +15,8 @@ from pathlib import Path
 from typing import Protocol
 
 from pipeline.documents.file_kinds import looks_binary
-from pipeline.documents.yaml import MAX_BYTES, Document, parse_yaml
 from pipeline.errors import InputError, Problem, refused
 from storage.inside import store_around
-
-
-def read_yaml(path: str | os.PathLike[str]) -> Document:
-    """Read a YAML file. Raises InputError with file, line, column and advice."""
-    name = os.fspath(path)
-    return parse_yaml(read_text(name, MAX_BYTES), name)
 
 
 def read_text(name: str, limit: int) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from pipeline.documents.yaml import Document, KeyPath, dotted
+from pipeline.documents.document import Document, KeyPath, dotted
 from pipeline.errors import InputError, Problem, show
 from robots.data_classes import dataclass, field, replace
 from robots.parameter_errors import nearest

@@ -27,9 +27,9 @@ from pydantic import (
 )
 from pydantic_core import CoreSchema, ErrorDetails, core_schema
 
+from pipeline.documents.document import Document, KeyPath, YamlValue
 from pipeline.documents.report import Report, number_hint, sentence
 from pipeline.documents.units import UNITS
-from pipeline.documents.yaml import Document, KeyPath, YamlValue
 from pipeline.errors import Problem, show
 from robots.data_classes import dataclass
 from robots.parameter_errors import nearest

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import escape
 from typing import Any
 
-from pipeline.documents.yaml import ScalarError, parse_scalar
+from pipeline.documents.scalars import ScalarError, parse_scalar
 
 WIDTH = 100
 

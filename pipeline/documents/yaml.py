@@ -1,206 +1,28 @@
-"""Parse YAML text to plain data, with line and column of every key and value.
+"""Parse YAML text to plain data, with line and column of every key and value, and read YAML files.
 
 Stricter than YAML on purpose: one document, a mapping at the top, no anchors, aliases, merge keys, tags or duplicate
 keys, bounded depth and size. Works on the events of the parser, so a file is refused before anything grows from it.
-Plain scalars are those of YAML 1.2, without the spellings that YAML readers take for different things. Reading bytes
-from disk is in `pipeline.documents.files`, checks against a model are in `pipeline.documents.report`.
-
-Long lists of plain numbers are read here, because the scanner takes 50 microseconds for each number. They are blanked
-out in the text for the scanner, an empty list in their place, so that all other lines and columns stay; the composer
-puts the numbers back where it meets these lists. A text that only looks like a list, in a comment or inside a text, is
-not met, and then the whole text is scanned after all.
+Scalars are parsed in `pipeline.documents.scalars`, long lists of numbers in `pipeline.documents.number_lists`; checks
+against a model are in `pipeline.documents.report`.
 """
 
 from __future__ import annotations
 
-import math
+import os
 import re
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping
-from typing import TypeAlias
 
 from ruamel.yaml import YAML, events
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
 from pipeline.documents.brackets import WholeValues
+from pipeline.documents.document import Document, KeyPath, Position, SourceText, YamlValue, dotted
+from pipeline.documents.files import read_text
+from pipeline.documents.number_lists import Blanked, LongList, blank_lists
+from pipeline.documents.scalars import Scalar, ScalarError, parse_scalar, strange_character
 from pipeline.errors import LIMIT, InputError, Problem, refused, show
 from robots.data_classes import dataclass, field
-
-Scalar = str | int | float | bool | None
-
-LONGEST_NUMBER = 64
-"""Characters of a number; 2**128 has 39 digits."""
-
-_WORDS: dict[str, Scalar] = {"": None, "~": None} | dict.fromkeys(("null", "Null", "NULL"), None)
-_WORDS |= dict.fromkeys(("true", "True", "TRUE"), True) | dict.fromkeys(("false", "False", "FALSE"), False)
-
-_INTEGER = re.compile(r"[-+]?[0-9]+")
-_FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
-_BASED = re.compile(r"0o[0-7]+|0x[0-9a-fA-F]+")
-
-
-@dataclass(frozen=True)
-class Rule:
-    """Refused spellings, which match `pattern`, with the expected value and the right spelling."""
-
-    pattern: re.Pattern[str]
-    expected: str
-    hint: str
-
-
-_REFUSED = (
-    Rule(
-        re.compile(r"[-+]?0[0-9]+"),
-        "a number without leading zeros",
-        "Other YAML readers take this as octal: write 10 or 0o10, or quote it if it is text.",
-    ),
-    Rule(
-        re.compile(r"[-+]?[0-9]+(:[0-5]?[0-9])+(\.[0-9]*)?"),
-        "a plain number",
-        "Sexagesimal numbers are not supported: write seconds or degrees, or quote it if it is text.",
-    ),
-    Rule(
-        re.compile(r"[-+]?[0-9][0-9.]*_[0-9_.]*([eE][-+]?[0-9]+)?"),
-        "a number without underscores",
-        "Write the digits alone, or quote it if it is text.",
-    ),
-    Rule(
-        re.compile(r"[-+]?\.?(inf|nan|infinity)", re.IGNORECASE),
-        "a finite number",
-        "Give a number, or quote it if it is a name.",
-    ),
-)
-
-
-class ScalarError(ValueError):
-    """A scalar that is refused, with the rule it breaks and advice."""
-
-    def __init__(self, expected: str, hint: str) -> None:
-        super().__init__(f"expected {expected}. {hint}")
-        self.expected = expected
-        self.hint = hint
-
-
-def parse_scalar(text: str) -> Scalar:
-    """Parse a plain (unquoted) scalar. Raises ScalarError for a spelling that is ambiguous or not finite."""
-    if text in _WORDS:
-        return _WORDS[text]
-    if _FLOAT.fullmatch(text) or _BASED.fullmatch(text):
-        return _number(text)
-    for rule in _REFUSED:
-        if rule.pattern.fullmatch(text):
-            raise ScalarError(rule.expected, rule.hint)
-    return text
-
-
-def _number(text: str) -> int | float:
-    if len(text) > LONGEST_NUMBER:
-        raise ScalarError(f"a number of at most {LONGEST_NUMBER} characters", f"This one has {len(text)}.")
-    if rule := next((rule for rule in _REFUSED if rule.pattern.fullmatch(text)), None):
-        raise ScalarError(rule.expected, rule.hint)
-    if _BASED.fullmatch(text):
-        return int(text, 0)
-    if _INTEGER.fullmatch(text):
-        return int(text)
-    if not math.isfinite(value := float(text)):
-        raise ScalarError("a finite number", "The largest is about 1.8e308.")
-    return value
-
-
-def strange_character(text: str) -> str | None:
-    """Return the first invisible character of `text` as U+XXXX: control, bidirectional or zero width; None if none."""
-    for character in text:
-        if character not in "\n\t" and unicodedata.category(character) in ("Cc", "Cf", "Cs", "Zl", "Zp"):
-            return f"U+{ord(character):04X}"
-    return None
-
-
-FEWEST = 64
-"""Numbers of a list that is worth it."""
-
-_NUMBER = r"[-+]?(?:0|[1-9][0-9]{0,30})(?:\.[0-9]{0,30})?(?:[eE][-+]?[0-9]{1,4})?"
-_FLOW = re.compile(rf"\[\s*+{_NUMBER}\s*+(?:,\s*+{_NUMBER}\s*+){{{FEWEST - 1},}}+(?:,\s*+)?\]")
-_BLOCK = re.compile(
-    rf"^(?P<indent> *+)- +{_NUMBER} *\n(?:(?P=indent)- +{_NUMBER} *(?:\n|\Z)){{{FEWEST - 1},}}+", re.MULTILINE
-)
-_CELL = re.compile(r"[^\s,\[\]]+")
-_ITEM = re.compile(r"- +(\S+)")
-assert LONGEST_NUMBER >= 64, "the scanner would read the same items"
-
-
-@dataclass(frozen=True)
-class LongList:
-    """A list of numbers: where it begins, its numbers, and where each of them stands."""
-
-    start: Position
-    numbers: list[int | float]
-    places: list[Position]
-
-
-@dataclass(frozen=True)
-class Blanked:
-    """A text without its long lists of numbers, and these by the places where empty lists stand for them."""
-
-    text: str
-    lists: dict[Position, LongList]
-
-    @property
-    def size(self) -> int:
-        """Total count of numbers in all lists."""
-        return sum(len(row.numbers) for row in self.lists.values())
-
-
-def blank_lists(text: str) -> Blanked:
-    """Take the long lists of numbers out of a text with line ends of one kind."""
-    pieces: list[str] = []
-    lists: dict[Position, LongList] = {}
-    end, line, line_start = 0, 1, 0
-    for match in _matches(text):
-        begin = match.start()
-        line += text.count("\n", end, begin)
-        line_start = text.rfind("\n", 0, begin) + 1
-        column = begin - line_start + 1
-        block = match.re is _BLOCK
-        numbers, places = _read(match[0], line, column, _ITEM if block else _CELL)
-        if all(map(math.isfinite, numbers)):
-            indent = len(match["indent"]) if block else 0
-            key, start = ((line, indent + 2), (line, indent + 1)) if block else ((line, column),) * 2
-            lists[key] = LongList(start, numbers, places)
-            blank = " " * (indent + 1) + "[]" + "\n" * match[0].count("\n") if block else _blanked(match[0])
-        else:
-            blank = match[0]
-        pieces += [text[end:begin], blank]
-        line += match[0].count("\n")
-        end = match.end()
-    return Blanked("".join([*pieces, text[end:]]), lists)
-
-
-def _matches(text: str) -> Iterator[re.Match[str]]:
-    """Yield the lists of both spellings, in order, none inside another."""
-    end = 0
-    for match in sorted([*_FLOW.finditer(text), *_BLOCK.finditer(text)], key=lambda match: match.start()):
-        if match.start() >= end:
-            yield match
-            end = match.end()
-
-
-def _read(text: str, line: int, column: int, pattern: re.Pattern[str]) -> tuple[list[int | float], list[Position]]:
-    """Return the numbers in the text of a list that begins at a line and column, and their places."""
-    numbers: list[int | float] = []
-    places: list[Position] = []
-    for number, row in enumerate(text.split("\n")):
-        first = column if number == 0 else 1
-        for cell in pattern.finditer(row):
-            word = cell[cell.lastindex or 0]
-            numbers.append(int(word) if word.lstrip("+-").isdigit() else float(word))
-            places.append((line + number, first + cell.start(cell.lastindex or 0)))
-    return numbers, places
-
-
-def _blanked(text: str) -> str:
-    """Return a flow list without its content; the rest of the line keeps its columns."""
-    return "[" + re.sub(r"[^\n]", " ", text[1:-1]) + "]"
-
 
 MAX_BYTES = 1 << 20
 MAX_DEPTH = 32
@@ -230,81 +52,12 @@ class Dialect:
 
 
 STRICT = Dialect()
-YamlValue: TypeAlias = "Scalar | list[YamlValue] | dict[str, YamlValue]"
-KeyPath = tuple[str | int, ...]
-Position = tuple[int, int]
 
 
-@dataclass(frozen=True)
-class SourceText:
-    """Text of a file, and its name in messages."""
-
-    text: str
-    name: str
-
-    def line(self, number: int) -> str:
-        """Return a line, counted from 1."""
-        return self.text.split("\n")[number - 1]
-
-
-@dataclass(frozen=True)
-class Document:
-    """The data of a file, and where each of its keys and values stands (line and column from 1)."""
-
-    source: SourceText
-    data: dict[str, YamlValue]
-    values: dict[KeyPath, Position] = field(repr=False, default_factory=dict)
-    keys: dict[KeyPath, Position] = field(repr=False, default_factory=dict)
-    moved: Mapping[str, KeyPath] = field(repr=False, default_factory=dict)
-    """Keys at the top that stand elsewhere in the file, with the paths where they do."""
-
-    @property
-    def name(self) -> str:
-        """Name of the file in messages."""
-        return self.source.name
-
-    @property
-    def text(self) -> str:
-        """Text of the whole file."""
-        return self.source.text
-
-    def where(self, path: KeyPath) -> Position:
-        """Return the line and column of the value at `path`, or of the nearest mapping or list around it."""
-        while path and path not in self.values:
-            path = path[:-1]
-        return self.values.get(path, (1, 1))
-
-    def column_within(self, path: KeyPath, text: str, place: int) -> int:
-        """Return how far right of its start the character at `place` of a text value stands; 0 if not in one line."""
-        line, column = self.where(path)
-        written = self.source.line(line)[column - 1 :]
-        for quote in ("", "'", '"'):
-            if written.startswith(quote + text):
-                return len(quote) + place
-        return 0
-
-    def below(self, key: str) -> Document:
-        """Return the mapping at a key as a document of its own, with the places that it has in this one."""
-        values = {path[1:]: place for path, place in self.values.items() if path[:1] == (key,)}
-        keys = {path[1:]: place for path, place in self.keys.items() if path[:1] == (key,) and len(path) > 1}
-        data = self.data[key]
-        assert isinstance(data, dict), "asked only of mappings"
-        return Document(self.source, data, values, keys)
-
-    def problem(self, path: KeyPath, got: str, expected: str, hint: str = "", *, key: bool = False) -> Problem:
-        """Return a problem at the value of `path`, or at its key."""
-        place = self.keys.get(path) if key else None
-        written = (*self.moved[str(path[0])], *path[1:]) if path and path[0] in self.moved else path
-        return Problem(self.name, *(place or self.where(path)), dotted(written), got, expected, hint)
-
-
-def dotted(path: KeyPath) -> str:
-    """Format a path for messages: `design.grid.upper_arm.values[2]`."""
-    text = ""
-    for part in path:
-        name = part if isinstance(part, int) or part.isprintable() else ascii(part)[1:-1]
-        text += f"[{name}]" if isinstance(name, int) else f".{name}"
-    return text.removeprefix(".")
+def read_yaml(path: str | os.PathLike[str]) -> Document:
+    """Read a YAML file. Raises InputError with file, line, column and advice."""
+    name = os.fspath(path)
+    return parse_yaml(read_text(name, MAX_BYTES), name)
 
 
 def parse_yaml(text: str, name: str, dialect: Dialect = STRICT) -> Document:

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
+from pipeline.documents.document import KeyPath
 from pipeline.documents.report import Got, Report, sentence
-from pipeline.documents.yaml import KeyPath
 from pipeline.robot_files.sections import (
     ClosureSection,
     ControllerGains,

@@ -13,7 +13,8 @@ from collections.abc import Callable, Mapping
 from itertools import islice
 
 from pipeline.documents.files import decode, open_regular, read_bytes
-from pipeline.documents.yaml import MAX_BYTES, Dialect, Scalar, ScalarError, parse_yaml
+from pipeline.documents.scalars import Scalar, ScalarError
+from pipeline.documents.yaml import MAX_BYTES, Dialect, parse_yaml
 from pipeline.errors import InputError
 from robots.formats.xacro.budget import Budget, MacroError, Refusal
 from robots.formats.xacro.expressions import MATH, Value, evaluate

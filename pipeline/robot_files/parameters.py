@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from pipeline.documents.document import KeyPath
 from pipeline.documents.report import Got, Report, sentence
 from pipeline.documents.units import UNITS
 from pipeline.documents.validation import Line, Number, Section, Text
-from pipeline.documents.yaml import KeyPath
 from robots.parameter_errors import nearest
 from robots.parameters import LARGEST, Parameter
 

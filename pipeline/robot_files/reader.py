@@ -16,10 +16,11 @@ from typing import Any
 
 import numpy as np
 
+from pipeline.documents.document import Document, KeyPath
 from pipeline.documents.files import read_text
 from pipeline.documents.report import Got, Report, sentence
 from pipeline.documents.validation import validate_keys
-from pipeline.documents.yaml import MAX_BYTES, Document, KeyPath, parse_yaml
+from pipeline.documents.yaml import MAX_BYTES, parse_yaml
 from pipeline.errors import InputError, Problem, refused, show
 from pipeline.robot_files.limbs import LimbReader, PlatformReader, weights_above_zero
 from pipeline.robot_files.parameters import read_parameter

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from pipeline.documents.document import KeyPath
 from pipeline.documents.report import Got, Report, sentence
-from pipeline.documents.yaml import KeyPath
 from pipeline.robot_files.sections import RobotFile
 from robots.coupled import grounded, grounds_of, homes_of
 from robots.data_classes import dataclass, replace

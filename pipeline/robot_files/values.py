@@ -10,8 +10,8 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from pipeline.documents.document import KeyPath
 from pipeline.documents.report import Got, Report, number_hint, sentence
-from pipeline.documents.yaml import KeyPath
 from pipeline.robot_files.sections import ClosureSection, FrameSection, InertiaSection, LinkSection
 from robots.coupled import COORDINATES, CoupledPlatform
 from robots.data_classes import dataclass, field

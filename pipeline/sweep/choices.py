@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from typing import Literal, TypeVar
 
+from pipeline.documents.document import KeyPath
 from pipeline.documents.report import Report, sentence
-from pipeline.documents.yaml import KeyPath, parse_yaml
+from pipeline.documents.yaml import parse_yaml
 from pipeline.errors import InputError, refused
 from pipeline.sweep.axes.conditions import RuleReader
 from pipeline.sweep.design_axis import DesignAxis

@@ -10,8 +10,8 @@ from typing import Any, TypedDict, Unpack
 
 from numpy.typing import ArrayLike
 
-from pipeline.documents.files import FileSource, read_yaml
-from pipeline.documents.yaml import parse_yaml
+from pipeline.documents.files import FileSource
+from pipeline.documents.yaml import parse_yaml, read_yaml
 from pipeline.errors import InputError, Problem, refused
 from pipeline.sweep.choices import choose
 from pipeline.sweep.model import Sweep

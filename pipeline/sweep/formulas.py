@@ -9,9 +9,9 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from pipeline.documents.document import KeyPath
 from pipeline.documents.report import Got, Report, number_hint, sentence
 from pipeline.documents.validation import ExpressionText, Section
-from pipeline.documents.yaml import KeyPath
 from pipeline.sweep.axes.derived import CHUNK
 from pipeline.sweep.design_axis import DesignAxis
 from robots.data_classes import dataclass

@@ -11,9 +11,9 @@ from typing import Annotated, Any, Self
 
 from pydantic import Field
 
+from pipeline.documents.document import KeyPath
 from pipeline.documents.report import Got, Report, sentence
 from pipeline.documents.validation import Number, OneOrMore, Section, Text
-from pipeline.documents.yaml import KeyPath
 from pipeline.sweep.axes.reader import AxisReader, check_fixed
 from pipeline.sweep.friction_sets import NO_FRICTION, FrictionAxis
 from pipeline.sweep.reading import SectionContent, SweepReading, optional

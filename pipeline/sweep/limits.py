@@ -10,9 +10,9 @@ from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, Self, TypeVar
 
+from pipeline.documents.document import KeyPath
 from pipeline.documents.report import Got, Report, sentence
 from pipeline.documents.units import UNITS, check_unit
-from pipeline.documents.yaml import KeyPath
 from pipeline.sweep.design_axis import DesignAxis
 from pipeline.sweep.formulas import FormulaReader
 from pipeline.sweep.reading import SectionContent, SweepReading, optional

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pipeline.documents.document import KeyPath
 from pipeline.documents.report import Report
-from pipeline.documents.yaml import KeyPath
 from pipeline.errors import Problem
 from pipeline.sweep.design_axis import DesignAxis
 from pipeline.sweep.loads.reader import LoadsContent

@@ -11,10 +11,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from pipeline.documents.document import Document
 from pipeline.documents.files import FileSource
 from pipeline.documents.report import Got, Report, sentence
 from pipeline.documents.validation import validate_keys
-from pipeline.documents.yaml import Document
 from pipeline.sweep import plausibility
 from pipeline.sweep.actuators.sharing import SharingContent
 from pipeline.sweep.axes.kinds import MAX_SAMPLES, MAX_SIMULATED

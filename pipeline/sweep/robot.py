@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from pipeline.documents.document import KeyPath
 from pipeline.documents.report import Got, Report, sentence
-from pipeline.documents.yaml import KeyPath, parse_yaml
+from pipeline.documents.yaml import parse_yaml
 from pipeline.errors import InputError, Problem
 from pipeline.sweep.axes.reader import AxisReader, check_fixed
 from pipeline.sweep.design_axis import DesignAxis

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, MutableMapping
 from typing import Any
 
-from pipeline.documents.yaml import Document, KeyPath
+from pipeline.documents.document import Document, KeyPath
 from pipeline.errors import refused
 from pipeline.sweep.sections import RobotSection
 

@@ -12,9 +12,9 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field
 
+from pipeline.documents.document import KeyPath
 from pipeline.documents.report import Got, Report, sentence
 from pipeline.documents.validation import AboveZero, ByPattern, Number, Positive, Section, Three, Two, ZeroOrMore
-from pipeline.documents.yaml import KeyPath
 from pipeline.sweep.axes.kinds import NOTHING
 from pipeline.sweep.design_axis import DesignAxis
 from pipeline.sweep.formulas import FormulaReader

@@ -10,12 +10,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from pipeline.documents.document import KeyPath
 from pipeline.documents.files import FileSource, read_bytes
 from pipeline.documents.report import Report
 from pipeline.documents.tables.columns import KEPT, SIDE, Bounds
 from pipeline.documents.tables.reader import parse_table
 from pipeline.documents.tables.table import Table
-from pipeline.documents.yaml import KeyPath
 from pipeline.errors import InputError, refused
 from robots.data_classes import dataclass, field
 from storage import sources

@@ -11,7 +11,7 @@ from typing import Any
 
 from pydantic import Field, create_model
 
-from pipeline.documents.yaml import YamlValue
+from pipeline.documents.document import YamlValue
 from pipeline.sweep.actuators.motors import MotorsContent
 from pipeline.sweep.actuators.sharing import SharingContent
 from pipeline.sweep.criteria.reader import CriteriaContent

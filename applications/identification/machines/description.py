@@ -39,11 +39,12 @@ from applications.identification.machines.sections import (
     SignalSection,
     existing_file,
 )
+from pipeline.documents.document import KeyPath
 from pipeline.documents.files import read_text
 from pipeline.documents.report import Got, Report, sentence
 from pipeline.documents.tables.selection import READINGS
 from pipeline.documents.units import UNITS
-from pipeline.documents.yaml import MAX_BYTES, KeyPath
+from pipeline.documents.yaml import MAX_BYTES
 from pipeline.robot_files.importing import import_robot
 from pipeline.robot_files.reader import find_family
 from robots.expressions.expression import SMOOTH, ExpressionError, parse

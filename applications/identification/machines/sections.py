@@ -10,9 +10,9 @@ from pydantic import AfterValidator, BeforeValidator, Field
 from pydantic_core import PydanticCustomError
 
 from applications.identification.estimation.machines.choices import LARGEST, USUAL, FrictionColumns, Preparation
+from pipeline.documents.document import KeyPath
 from pipeline.documents.report import Report
 from pipeline.documents.validation import Count, Integer, Number, Positive, Section, Text, Three, Two
-from pipeline.documents.yaml import KeyPath
 
 DEFAULTS = Preparation()
 Column = Annotated[int, Field(strict=True, ge=1)] | Text

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 
+from pipeline.documents.document import KeyPath
 from pipeline.documents.report import Got, Report, sentence
-from pipeline.documents.yaml import KeyPath
 from pipeline.sweep.axes.derived import MAX_SCANNED, MAX_WORK, Derived, Filtered, Fixed, Sliced, in_chunks
 from pipeline.sweep.axes.kinds import Axis
 from pipeline.sweep.sections import SelectionSection

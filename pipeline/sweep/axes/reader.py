@@ -10,11 +10,11 @@ from collections.abc import Iterable, Iterator, Mapping
 
 import numpy as np
 
+from pipeline.documents.document import KeyPath
 from pipeline.documents.report import Got, Report, sentence
 from pipeline.documents.tables.table import Table
 from pipeline.documents.units import UNITS, Unit, check_unit, conversion
 from pipeline.documents.validation import _bounds_text, _guess, check_bounds
-from pipeline.documents.yaml import KeyPath
 from pipeline.sweep.axes.columns import CASE, STORED
 from pipeline.sweep.axes.conditions import RuleReader
 from pipeline.sweep.axes.kinds import (

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any, Self, TypeVar
 
+from pipeline.documents.document import KeyPath
 from pipeline.documents.report import Got, Report, sentence
-from pipeline.documents.yaml import KeyPath
 from pipeline.sweep.criteria.sections import (
     AccuracySection,
     BearingSection,

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
+from pipeline.documents.document import KeyPath
 from pipeline.documents.report import Got, Report, sentence
-from pipeline.documents.yaml import KeyPath
 from pipeline.sweep.loads.sections import KINDS, SCALARS, VECTORS, LoadSection
 from pipeline.sweep.reading import FamilyContent, SweepReading
 from pipeline.sweep.sections import GroupName

@@ -9,8 +9,8 @@ from typing import Any, Self
 
 import numpy as np
 
+from pipeline.documents.document import KeyPath
 from pipeline.documents.report import Got
-from pipeline.documents.yaml import KeyPath
 from pipeline.sweep.actuators.motors import MotorsContent
 from pipeline.sweep.axes.kinds import MAX_SIMULATED, NOTHING, Axis, ExplicitValues, Listed, part_with
 from pipeline.sweep.axes.reader import AxisReader, check_fixed

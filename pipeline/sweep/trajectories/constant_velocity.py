@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from pipeline.documents.document import KeyPath
 from pipeline.documents.report import Report
-from pipeline.documents.yaml import KeyPath
 from pipeline.sweep.trajectories.values import Mover
 from robots.parameters import LARGEST
 from robots.trajectories.trajectory import Trajectory

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
+from pipeline.documents.document import KeyPath
 from pipeline.documents.report import Report
-from pipeline.documents.yaml import KeyPath
 from pipeline.sweep.trajectories import constant_velocity, listed_points, random_fourier, static_poses
 from pipeline.sweep.trajectories.reader import TrajectoryReader
 from pipeline.sweep.trajectories.swept import variants

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from pipeline.documents.document import KeyPath
 from pipeline.documents.report import Got, Report
-from pipeline.documents.yaml import KeyPath
 from pipeline.sweep.trajectories.mobility import check_held
 from pipeline.sweep.trajectories.values import Mover, is_number
 from robots.trajectories.trajectory import Trajectory

@@ -12,8 +12,8 @@ from typing import Any, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from pipeline.documents.document import KeyPath
 from pipeline.documents.report import Got, Report
-from pipeline.documents.yaml import KeyPath
 from robots.trajectories.trajectory import WRENCH, PlatformLoad
 from robots.types import LoadAxes
 

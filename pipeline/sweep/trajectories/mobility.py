@@ -10,8 +10,8 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from pipeline.documents.document import KeyPath
 from pipeline.documents.report import Got, Report
-from pipeline.documents.yaml import KeyPath
 from robots.trajectories.trajectory import Trajectory
 from robots.types import TRANSLATION
 

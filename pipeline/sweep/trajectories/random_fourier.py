@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pipeline.documents.document import KeyPath
 from pipeline.documents.report import Report
-from pipeline.documents.yaml import KeyPath, parse_yaml
+from pipeline.documents.yaml import parse_yaml
 from pipeline.sweep.trajectories.turns import may_turn, orientation_of
 from pipeline.sweep.trajectories.values import Mover
 from robots.data_classes import dataclass

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pipeline.documents.document import KeyPath
 from pipeline.documents.files import decode
 from pipeline.documents.points import parse_points, time_problems
 from pipeline.documents.report import Got, Report
@@ -15,7 +16,6 @@ from pipeline.documents.tables.columns import POINTS
 from pipeline.documents.tables.reader import SIDE_FILES
 from pipeline.documents.tables.table import Table
 from pipeline.documents.units import UNITS, check_unit
-from pipeline.documents.yaml import KeyPath
 from pipeline.errors import InputError, Problem, show
 from pipeline.sweep.side_files import SideFiles
 from pipeline.sweep.trajectories import loads

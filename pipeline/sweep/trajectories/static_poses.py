@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from pipeline.documents.document import KeyPath
 from pipeline.documents.report import Report
-from pipeline.documents.yaml import KeyPath
 from pipeline.sweep.trajectories import random_fourier
 from pipeline.sweep.trajectories.random_fourier import AXES
 from pipeline.sweep.trajectories.values import Mover

@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 
+from pipeline.documents.document import KeyPath
 from pipeline.documents.report import Got, Report
-from pipeline.documents.yaml import KeyPath
 from robots.data_classes import dataclass
 from robots.trajectories.kinds import JOINT_MOTIONS, MOTIONS, TURNS
 from robots.trajectories.trajectory import SweptValue

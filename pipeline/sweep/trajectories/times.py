@@ -13,9 +13,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from pipeline.documents.document import KeyPath
 from pipeline.documents.report import Got, Report, sentence
 from pipeline.documents.validation import validate_section
-from pipeline.documents.yaml import KeyPath
 from pipeline.sweep.sections import TimeSection
 from pipeline.sweep.trajectories.values import Mover
 from robots.parameter_errors import nearest

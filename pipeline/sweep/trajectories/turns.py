@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pipeline.documents.document import KeyPath
 from pipeline.documents.report import Got, Report
 from pipeline.documents.validation import check_bounds
-from pipeline.documents.yaml import KeyPath
 from pipeline.sweep.trajectories.loads import Points
 from pipeline.sweep.trajectories.values import read_values, vector
 from robots.geometry import about, cross, dot, product, unit

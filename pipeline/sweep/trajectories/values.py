@@ -6,9 +6,9 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from pipeline.documents.document import KeyPath
 from pipeline.documents.report import Report, number_hint
 from pipeline.documents.validation import check_bounds
-from pipeline.documents.yaml import KeyPath
 from robots.data_classes import dataclass
 from robots.parameters import Parameter
 from robots.trajectories.kinds import JOINT_MOTIONS, MOTIONS, MotionKind, Value

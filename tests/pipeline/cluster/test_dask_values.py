@@ -12,7 +12,7 @@ from pipeline.cluster.checks import seconds, value_rule
 from pipeline.cluster.connection import preview
 from pipeline.cluster.file import ClusterConfig
 from pipeline.cluster.settings import FREE, SETTINGS
-from pipeline.documents.yaml import KeyPath
+from pipeline.documents.document import KeyPath
 
 
 def leaves(node: Mapping[str, Any], path: KeyPath = ()) -> Iterator[tuple[KeyPath, Any]]:

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.documents.files import decode, read_yaml
+from pipeline.documents.files import decode
 from pipeline.documents.points import parse_points
-from pipeline.documents.yaml import MAX_BYTES
+from pipeline.documents.yaml import MAX_BYTES, read_yaml
 from pipeline.errors import InputError
 
 

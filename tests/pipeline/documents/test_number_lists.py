@@ -5,7 +5,9 @@ import random
 import pytest
 
 from pipeline.documents import yaml
-from pipeline.documents.yaml import FEWEST, Document, blank_lists, parse_yaml
+from pipeline.documents.document import Document
+from pipeline.documents.number_lists import FEWEST, Blanked, blank_lists
+from pipeline.documents.yaml import parse_yaml
 from pipeline.errors import InputError
 
 MANY = ", ".join(str(k % 7) for k in range(FEWEST))
@@ -15,7 +17,7 @@ ROWS = "".join(f"  - {k}.5e-1 \n" for k in range(FEWEST))
 def _scanned(text: str, monkeypatch: pytest.MonkeyPatch) -> Document:
     """Return the document that the scanner alone makes of a text."""
     with monkeypatch.context() as patch:
-        patch.setattr(yaml, "blank_lists", lambda text: yaml.Blanked(text, {}))
+        patch.setattr(yaml, "blank_lists", lambda text: Blanked(text, {}))
         return parse_yaml(text, "f")
 
 

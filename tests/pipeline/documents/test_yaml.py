@@ -63,26 +63,6 @@ def test_bad_text_is_refused_in_words(text: str, fragments: list[str]) -> None:
     assert "ruamel" not in message
 
 
-def test_scalars_have_the_readings_of_yaml_1_2() -> None:
-    text = "a: 1e3\nb: no\nc: 2026-01-01\nd: '010'\ne: 0o10\nf: 0x1F\ng: true\nh: ~\ni: -.5\nj: +7\nk: on\nl: 5 kg\n"
-    text += "m: '.nan'\n"
-    assert parse_yaml(text, "f").data == {
-        "a": 1000.0,
-        "b": "no",
-        "c": "2026-01-01",
-        "d": "010",
-        "e": 8,
-        "f": 31,
-        "g": True,
-        "h": None,
-        "i": -0.5,
-        "j": 7,
-        "k": "on",
-        "l": "5 kg",
-        "m": ".nan",
-    }
-
-
 def test_every_value_knows_its_line_and_column() -> None:
     document = parse_yaml("a: 1\r\nb:\r\n  c: [10, {d: 2}]\n", "f")
     assert document.where(("b", "c", 0)) == (3, 7)

@@ -1,33 +1,13 @@
-"""Keys of a parameter that a robot file or a sweep file declares, and their reading."""
+"""Read a parameter that a robot file or a sweep file declares."""
 
 from __future__ import annotations
-
-from typing import ClassVar
 
 from pipeline.documents.document import KeyPath
 from pipeline.documents.report import Got, Report, sentence
 from pipeline.documents.units import UNITS
-from pipeline.documents.validation import Line, Number, Section, Text
+from pipeline.robot_files.sections import ParameterSection
 from robots.parameter_errors import nearest
 from robots.parameters import LARGEST, Parameter
-
-
-class ParameterSection(Section):
-    """A parameter that users may set and sweep."""
-
-    alone: ClassVar[str] = "default"
-    default: Number
-    """value where none is given"""
-    unit: Text = "1"
-    """SI unit, or deg"""
-    lower: Number | None = None
-    """least value that makes sense"""
-    upper: Number | None = None
-    """greatest value that makes sense"""
-    text: Line = ""
-    """description in words"""
-    source: Line = ""
-    """where the default comes from"""
 
 
 def read_parameter(report: Report, name: str, section: ParameterSection, path: KeyPath) -> Parameter:

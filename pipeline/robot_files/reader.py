@@ -1,8 +1,9 @@
 """Read robot files: from YAML to a description, with line and column of every problem; find robots by name.
 
-Keys and types are in `pipeline.robot_files.sections`, numbers in `pipeline.robot_files.values`, limbs and platforms in
-`pipeline.robot_files.limbs`, numerical checks of a mechanism in `robots.formats.checks`. A description is plain data:
-nothing in a file is run. A name in a command or sweep file is a robot of the catalogue, or a robot file.
+Keys and types are in `pipeline.robot_files.sections`, numbers in `pipeline.robot_files.values`, limbs in
+`pipeline.robot_files.limbs`, platforms and instances in `pipeline.robot_files.platforms`, numerical checks of a
+mechanism in `robots.formats.checks`. A description is plain data: nothing in a file is run. A name in a command or
+sweep file is a robot of the catalogue, or a robot file.
 """
 
 from __future__ import annotations
@@ -22,8 +23,10 @@ from pipeline.documents.report import Got, Report, sentence
 from pipeline.documents.validation import validate_keys
 from pipeline.documents.yaml import MAX_BYTES, parse_yaml
 from pipeline.errors import InputError, Problem, refused, show
-from pipeline.robot_files.limbs import LimbReader, PlatformReader, weights_above_zero
+from pipeline.robot_files.limbs import LimbReader
 from pipeline.robot_files.parameters import read_parameter
+from pipeline.robot_files.platforms import PlatformReader
+from pipeline.robot_files.redundancy import weights_above_zero
 from pipeline.robot_files.references import closed_limbs
 from pipeline.robot_files.sections import RobotFile
 from pipeline.robot_files.values import NO_PITCH, PITCH, Places, ValueReader

@@ -8,7 +8,6 @@ from pydantic import BeforeValidator, Field, ValidatorFunctionWrapHandler, WrapV
 from pydantic_core import PydanticCustomError, PydanticKnownError
 
 from pipeline.documents.validation import Entry, Flag, Integer, Line, Name, Number, Section, Text, Three, Two
-from pipeline.robot_files.parameters import ParameterSection
 from robots.formats.writing import AXES, FORMAT
 from robots.joint_kinds import JOINT_KINDS, TREE_KINDS
 from robots.types import JointKind
@@ -357,6 +356,24 @@ class RatingSection(Section):
     """viscous friction [N m s/rad or N s/m]"""
     coulomb: Number | None = None
     """Coulomb friction [N m or N]"""
+
+
+class ParameterSection(Section):
+    """A parameter that users may set and sweep."""
+
+    alone: ClassVar[str] = "default"
+    default: Number
+    """value where none is given"""
+    unit: Text = "1"
+    """SI unit, or deg"""
+    lower: Number | None = None
+    """least value that makes sense"""
+    upper: Number | None = None
+    """greatest value that makes sense"""
+    text: Line = ""
+    """description in words"""
+    source: Line = ""
+    """where the default comes from"""
 
 
 class RobotFile(Section):

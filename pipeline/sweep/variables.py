@@ -14,7 +14,8 @@ from pydantic import Field
 
 from pipeline.documents.report import Got, sentence
 from pipeline.documents.validation import Text
-from pipeline.robot_files.parameters import ParameterSection, read_parameter
+from pipeline.robot_files.parameters import read_parameter
+from pipeline.robot_files.sections import ParameterSection
 from pipeline.sweep.axes.reader import NAME, TAKEN
 from pipeline.sweep.reading import FamilyContent, SweepReading
 from robots.formats.description import Description

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 import time
 from collections.abc import Callable
@@ -20,7 +21,7 @@ from pipeline.cluster.connection import ClusterConfig
 from pipeline.errors import InputError, RunCancelledError, RunStoppedError
 from pipeline.execution import graph
 from pipeline.execution.blocks import block_of
-from pipeline.execution.policy import MemoryRestarts, Timeouts
+from pipeline.execution.policy import MemoryRestarts, Timeouts, Watchdog
 from pipeline.execution.run import run
 from pipeline.monitor.log import (
     BlockDone,
@@ -37,7 +38,7 @@ from pipeline.monitor.status import status
 from pipeline.plan.model import Plan
 from robots.status import Status
 from storage import open_results
-from tests.pipeline.bad_tasks import KINDS, WRONG_TYPE, Bad
+from tests.pipeline.bad_tasks import FOREVER, KINDS, WRONG_TYPE, Bad
 from tests.pipeline.runs import (
     FEW,
     SYNCHRONOUS,
@@ -45,15 +46,11 @@ from tests.pipeline.runs import (
     cut_finely,
     done,
     failures,
-    slowly,
     sweep,
     wrap_blocks,
 )
 
 BLOCKS = 48
-IN_PROCESS = ("raises", "unpicklable", "huge message", "recursion", "memory", "threads", WRONG_TYPE)
-"""Kinds that leave the process alive in which they happen."""
-
 SHORT_OF_MEMORY = (
     r"workers were ended 2 times because their memory was full, and no block was computed between; the last, tls://"
     r"127\.0\.0\.1:\d+, held .*iB while blocks 0, 1.* were in flight, for each of which .*iB are planned; give workers"
@@ -194,16 +191,28 @@ def test_a_cancelled_run_stops_and_can_be_gone_on_with(tmp_path: Path, monkeypat
     assert status(path).state == "finished"
 
 
+def _never_ends(folder: str, index: int, body: Callable[..., Any], *arguments: Any) -> Any:
+    Path(folder, "begun").touch()
+    time.sleep(FOREVER)
+    return body(*arguments)
+
+
 @pytest.mark.slow
 def test_a_run_without_news_says_so_and_stops(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    wrap_blocks(monkeypatch, slowly, 30.0)
+    looks = itertools.count(1)
+
+    def clock() -> float:
+        """Return the looks at this clock since a block began, however long they lie apart."""
+        return float(next(looks)) if (tmp_path / "begun").exists() else 0.0
+
+    wrap_blocks(monkeypatch, _never_ends, str(tmp_path))
     monkeypatch.setattr("pipeline.execution.loop.TICK", 0.1)
+    monkeypatch.setattr("pipeline.execution.loop.Watchdog", partial(Watchdog, clock=clock))
     events: list[Event] = []
-    with pytest.raises(RunStoppedError, match=r"nothing came back for \d s: 1 workers, .* blocks in flight"):
-        run(sweep(FEW), tmp_path / "s.zarr", LOCAL, [events.append], timeouts=Timeouts(quiet=0.5, patience=3.0))
-    waiting = [each for each in events if isinstance(each, Waiting)]
-    assert 2 <= len(waiting) <= 6
-    assert "4 blocks in flight" in waiting[-1].what or "blocks in flight" in waiting[-1].what
+    with pytest.raises(RunStoppedError, match=r"nothing came back for (19|20) s: 1 workers, .* blocks in flight"):
+        run(sweep(FEW), tmp_path / "s.zarr", LOCAL, [events.append], timeouts=Timeouts(quiet=6.0, patience=20.0))
+    waiting = [each for each in events if isinstance(each, Waiting) and "blocks in flight" in each.what]
+    assert len(waiting) == 3
 
 
 def _eats_memory(index: int, body: Callable[..., Any], *arguments: Any) -> Any:

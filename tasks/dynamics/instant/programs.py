@@ -25,9 +25,10 @@ from robots.model import Family
 from robots.status import Status
 from robots.types import TWIST
 from tasks.dynamics.inertia import is_tree
-from tasks.dynamics.instant.forces import Loads, SettledMotion
+from tasks.dynamics.instant.bearing_loads import BearingLoads
 from tasks.dynamics.instant.layout import Form, layout, program_name
 from tasks.dynamics.instant.pushed import Moved, Pushed
+from tasks.dynamics.instant.reaction_loads import Loads, SettledMotion
 from tasks.dynamics.instant.systems import (
     FIRST,
     SLOPES,
@@ -423,7 +424,7 @@ def outputs_of_motion(
     `limbs` is the status of the limbs, `going` the rate of q, `driven` the power of the load. With given `loads`
     (loaded joint,) they are not iterated, and the outputs of `Loads.under` are added.
     """
-    search = Loads(family, groups, pushed)
+    search = Loads(pushed, BearingLoads(family, groups, pushed))
     settled, more = (search.settled(), {}) if loads is None else search.under(list(loads))
     breaking = settled.loaded.breaking(settled.moved)
     status = where(settled.status > 0.5, settled.status, limbs)

@@ -1,7 +1,7 @@
 """Friction that depends on the loads it causes, along a given motion, for one sample: tau = G(tau).
 
 G is one round: friction -> reactions -> normal loads -> friction. Loads are lengths of vectors affine in friction.
-Searches are the phases of one loop, as in `tasks.dynamics.instant.rest` for accelerations:
+Searches are the phases of one loop, as in `tasks.dynamics.instant.search_phases` for accelerations:
 
     FIRST    from friction under the loads without friction, as quickly as possible; the result where it converges
     GROWTH   under friction so large that it causes all loads: the factor by which a round enlarges it

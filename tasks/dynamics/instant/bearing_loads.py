@@ -1,0 +1,78 @@
+"""Normal loads of joints that follow from a motion of the robot: of the reactions that their bearings carry.
+
+These are for one sample. `tasks.dynamics.instant.reaction_loads` searches for loads that belong to the motion that they
+cause.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from robots.data_classes import dataclass
+from robots.friction.groups import FrictionGroup
+from robots.model import Family
+from tasks.dynamics.instant.pushed import Moved, Pushed
+from tasks.features.friction import requests
+from tasks.features.friction.joints import load_vectors
+from tasks.features.friction.passive import PassiveFriction
+from tasks.kernels.expression import Array, Scalar
+from tasks.mathematics.algebra import array
+from tasks.mechanics import reactions, solving
+
+
+class _Carried(PassiveFriction):
+    """Loads of joints under known forces, those of the actuators less their own friction."""
+
+    def forces(self, tau: Array) -> Array:
+        """Return the actuator forces, which do not depend on friction here."""
+        return self.force
+
+    def multipliers(self, tau: Array) -> list[Array]:
+        """Return the free multipliers of each limb's redundant rows."""
+        names = (*reactions.SHARES, *(reactions.FRICTION_SHARES if self.places else ()))
+        shares = [
+            {name: self.shares[name][k] for name in names if k in self.shares.get(name, ())} for k in range(self.count)
+        ]
+        return self._balance(
+            shares, self.force, self.shares["held"], [tau[slice_of_limb] for slice_of_limb in self.slices]
+        )
+
+
+@dataclass(frozen=True)
+class BearingLoads:
+    """Loads of the joints of a pushed robot whose friction depends on their reactions."""
+
+    family: Family
+    groups: tuple[FrictionGroup, ...]
+    pushed: Pushed
+
+    @property
+    def joints(self) -> list[int]:
+        """Numbers of the loaded joints among all joints with friction."""
+        joints = self.pushed.joints
+        return [k for k, each in enumerate(joints) if each.joint.group.load == "reaction"]
+
+    def vectors(self, moved: Moved) -> list[Scalar]:
+        """Return the bearing loads of loaded joints, see `load_vectors`, one joint after the other."""
+        joints = [self.pushed.joints[k].joint for k in self.joints]
+        pairs = zip(joints, self._wrenches(moved), strict=True)
+        return [x for joint, carried in pairs for x in load_vectors(joint.kind, carried, joint.values)]
+
+    def following(self, moved: Moved) -> list[Scalar]:
+        """Return the normal loads that follow from a motion."""
+        joints = [self.pushed.joints[k].joint for k in self.joints]
+        return [joint.load(carried) for joint, carried in zip(joints, self._wrenches(moved), strict=True)]
+
+    def _wrenches(self, moved: Moved) -> list[Array]:
+        """Return the wrenches that bearings of loaded joints carry."""
+        joints = [each.joint for each in self.pushed.joints]
+        friction = {joint.place: tau for joint, tau in zip(joints, moved.friction, strict=True)}
+        net = np.array(array(self.pushed.push), dtype=object)
+        for place, tau in friction.items():
+            if place.actuator >= 0:
+                net[place.actuator] = net[place.actuator] - tau
+        wanted = requests.wanted(self.family, self.groups)
+        held = solving.carried(self.family) if requests.statics(wanted) else ()
+        robot = _Carried(self.family, wanted, array(net), self.pushed.shares(moved.acceleration, wanted), held)
+        passive = array([friction[place] for place in robot.places])
+        return [robot.carried(joints[k].place, passive) for k in self.joints]

@@ -3,18 +3,18 @@
 A row has everything about a quantity except its computation: its stored form, the stage of the dynamics that gives it,
 its reduction over time, its needs beyond the motion, and whether friction changes it. The same rows serve given and
 simulated motions; `simulated` gives the dims for simulated ones. Plans, runs, stores, lists and refusals follow from
-these rows. The mathematics of actuators is in `tasks.stages.metrics.actuators`, the mathematics of poses in
-`tasks.stages.metrics.poses`; the stages are defined in `tasks.stages.stages`. A metric of a user is a function as plain
-data: a sweep checks it, the tasks of a block call it.
+these rows; their dims are in `robots.dims`. The mathematics of actuators is in `tasks.stages.metrics.actuators`, the
+mathematics of poses in `tasks.stages.metrics.poses`; the stages are defined in `tasks.stages.stages`. Metrics of a user
+are in `robots.metric_function`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from typing import Literal
 
 from robots.data_classes import dataclass, replace
-from robots.model import Mechanism
+from robots.dims import FRICTION, GAINS, STATE
 
 Kind = Literal["series", "metric", "motion", "status"]
 Stage = Literal[
@@ -59,8 +59,6 @@ Need = Literal[
     "voltages",
 ]
 Reduction = Literal["max", "min", "sum"]
-
-FRICTION = "friction"
 
 
 @dataclass(frozen=True)
@@ -430,9 +428,6 @@ SMOOTH_SERIES = tuple(
 )
 """Series with exact derivatives, of given motions."""
 
-GAINS, STATE = "gains", "state"
-"""Dims that only simulations have: gains of the controller, and initial state; each only where it varies."""
-
 OF_SOURCE = frozenset(("actuator_force", "peak_force", "rms_force", "work", "dissipated_energy"))
 """Quantities that a simulation gives wherever its status is OK, even if inverse kinematics fail for its motion."""
 
@@ -449,48 +444,6 @@ def simulated(row: Quantity) -> Quantity:
         text = f"{text}, over all steps"
     finite = row.finite and (row.stage == "simulation" or row.name in OF_SOURCE)
     return replace(row, dims=(*_CASE, GAINS, STATE, *inner), long_name=text, finite=finite)
-
-
-SPACE: dict[str, int] = {
-    "axis": 3, "platform_axis": 3, "link_axis": 3, "wrench": 6, "bearing": 3, "load_part": 4, "friction_part": 5,
-}  # fmt: skip
-"""Lengths of the dims of space, and of the dims over parts of a joint's load and friction."""
-
-
-def mechanism_sizes(mechanism: Mechanism) -> dict[str, int]:
-    """Return the lengths of the dims that a robot decides."""
-    actuators, freedoms = len(mechanism.actuators), len(mechanism.freedoms)
-    return {
-        "actuator": actuators,
-        "limb": len(mechanism.instances),
-        "joint": max(len(limb.joints) for limb in mechanism.limbs),
-        "link": max(len(limb.links) for limb in mechanism.limbs),
-        "freedom": freedoms,
-        "freedom_column": freedoms,
-        "freedom_layer": freedoms,
-        "actuator_column": actuators,
-        "deviation": 2 * freedoms,
-        "deviation_column": 2 * freedoms,
-    }
-
-
-FREEDOMS = ("freedom", "freedom_column", "freedom_layer")
-"""Dims along the freedoms of a robot, of vectors, matrices and coefficients."""
-
-PLACED: Mapping[str, str] = {
-    "joint": "selected_joint",
-    "link": "selected_link",
-    "deviation": "selected_deviation",
-    **{dim: f"selected_{dim}" for dim in FREEDOMS},
-}
-"""Dims that a selection replaces, and their replacements: `selected_joint` stands for `limb` and `joint` where only
-some joints are stored, `selected_link` for `limb` and `link`. Deviations and freedoms have no limb, so that only their
-own dim is replaced."""
-
-
-def selected_dims(dims: Sequence[str]) -> tuple[str, ...]:
-    """Return the dims of a quantity of which only some joints, links or freedoms are stored."""
-    return tuple(PLACED.get(dim, dim) for dim in dims if dim != "limb")
 
 
 def names(stage: Stage, kind: Kind | None = None) -> tuple[str, ...]:
@@ -533,20 +486,3 @@ def large_is_good(name: str) -> bool:
 def any_needs(quantities: Iterable[object], need: Need) -> bool:
     """Return whether any of the `quantities` has this need."""
     return any(need in needs(name) for name in quantities if isinstance(name, str))
-
-
-TIME, PARAMETERS, FRICTION_PARAMETERS = "time", "parameters", "friction"
-VALUES = (TIME, PARAMETERS, FRICTION_PARAMETERS)
-"""Names of inputs, other than series, that a metric function may request."""
-
-OF_SIMULATION = (GAINS, STATE)
-"""Further names of such inputs in simulations: parameters of the controller and of the initial state."""
-
-
-@dataclass(frozen=True)
-class MetricFunction:
-    """A function, pickled by value, and the names of its inputs: series, and some numbers of the case."""
-
-    payload: bytes
-    series: tuple[str, ...]
-    values: tuple[str, ...]

@@ -14,7 +14,8 @@ from functools import cached_property, lru_cache
 from typing import Any
 
 from robots.data_classes import dataclass, replace
-from robots.quantities import FRICTION, Quantity, selected_dims
+from robots.dims import FRICTION, selected_dims
+from robots.quantities import Quantity
 from robots.quantities import simulated as simulated_row
 from storage.errors import StoreError
 from storage.schema import NAME, lookup

@@ -15,7 +15,8 @@ from typing import Literal, SupportsIndex
 import numpy as np
 
 from robots.data_classes import dataclass
-from robots.quantities import FRICTION, GAINS, STATE, Quantity
+from robots.dims import FRICTION, GAINS, STATE
+from robots.quantities import Quantity
 from storage.errors import StoreError
 
 SPLIT = ("design", FRICTION, "trajectory")

@@ -62,8 +62,8 @@ ORDER = {
 EXCEPTIONS = {("applications.commands.bench", "benchmarks")}
 """`limbsweep bench` runs the benchmarks; nothing else may know them."""
 
-SHARED = ("robots.quantities", "robots.data_classes")
-"""The modules of robots that `storage` may import: the table of quantities, and what makes data classes."""
+SHARED = ("robots.quantities", "robots.dims", "robots.data_classes")
+"""Modules of robots that `storage` may import: quantities and their dims, and the decorator of data classes."""
 
 DOORS = {
     "storage/store.py": ("zarr", "xarray.open_zarr", "xarray.open_dataset"),

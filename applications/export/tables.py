@@ -30,8 +30,8 @@ from pipeline.stores.metric_rows import Table, metric_rows
 from pipeline.sweep.stored import stored_sweep
 from robots.arguments import check_arguments
 from robots.data_classes import dataclass
+from robots.dims import GAINS, STATE
 from robots.extras import require_extra
-from robots.quantities import GAINS, STATE
 from storage.errors import StoreError
 from storage.inside import require_outside
 from storage.places.location import LocationLike, refusals

@@ -11,9 +11,9 @@ import numpy as np
 from pipeline.sweep.dataset_split import PARTS, case_part, part_name
 from robots.arguments import check_arguments, shown
 from robots.data_classes import dataclass
+from robots.dims import GAINS, STATE
 from robots.extras import require_extra
 from robots.parameter_errors import ParameterError
-from robots.quantities import GAINS, STATE
 from storage.errors import StoreError
 from storage.places.location import LocationLike
 from storage.store import open_results

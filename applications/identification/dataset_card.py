@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from pipeline.errors import size
 from pipeline.sweep.axes.columns import TRUTH
 from pipeline.sweep.dataset_split import PARTED, part_name
-from robots.quantities import GAINS, STATE
+from robots.dims import GAINS, STATE
 from storage.places.access import locate
 from storage.places.location import LocationLike
 

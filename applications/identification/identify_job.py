@@ -14,8 +14,8 @@ from pipeline.sweep.dataset_split import PARTED, part_name
 from pipeline.sweep.model import Sweep
 from pipeline.sweep.side_files import stored_files
 from robots.data_classes import dataclass
+from robots.dims import STATE
 from robots.model import Robot
-from robots.quantities import STATE
 from storage.lazy import designs_in_chunk
 from storage.store import open_results
 from tasks.features.friction.inputs import FrictionInput

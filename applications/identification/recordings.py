@@ -16,9 +16,9 @@ from applications.identification.estimation import encoders
 from applications.identification.estimation.recorded import Recording
 from pipeline.sweep.model import Sweep
 from pipeline.sweep.simulated.axes import SimulationAxes
+from robots.dims import GAINS, STATE
 from robots.limits import EVEN_SHARING
 from robots.model import Robot
-from robots.quantities import GAINS, STATE
 from robots.trajectories.time_grid import TimeGrid
 from storage.errors import StoreError
 from tasks.dynamics.records import Motion

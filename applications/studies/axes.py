@@ -11,7 +11,7 @@ from applications.studies.columns import Array, refuse
 from applications.studies.factors import Factor
 from applications.studies.space import DesignSpace
 from applications.studies.stored_factors import ALONG, FRICTION_SET
-from robots.quantities import FRICTION, GAINS, STATE
+from robots.dims import FRICTION, GAINS, STATE
 
 
 def by_design(ds: xr.Dataset, *, friction: bool = False) -> xr.Dataset:

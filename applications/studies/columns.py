@@ -22,10 +22,11 @@ from pipeline.sweep.question.question import WEIGHTED, split_objective, split_to
 from robots.arguments import check_arguments
 from robots.data_classes import dataclass
 from robots.derivatives import PARAMETER
+from robots.dims import FRICTION
 from robots.expressions.expression import ExpressionError, Kind, ParsedExpression, parse
 from robots.loads.wrapped import SUFFIX
 from robots.parameter_errors import nearest
-from robots.quantities import FRICTION, QUANTITIES, large_is_good
+from robots.quantities import QUANTITIES, large_is_good
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]

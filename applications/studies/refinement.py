@@ -21,7 +21,7 @@ from pipeline.sweep.rewriting import rewritten
 from pipeline.sweep.several import only_chosen
 from robots.arguments import check_arguments, shown
 from robots.catalog import FAMILIES
-from robots.quantities import GAINS
+from robots.dims import GAINS
 
 MARGIN = 0.1
 """Share of its length by which the box around the best designs grows at each end."""

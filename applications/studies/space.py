@@ -26,9 +26,9 @@ from pipeline.sweep.gravity import GRAVITY
 from pipeline.sweep.model import Sweep
 from pipeline.sweep.question.question import DIMS
 from robots.data_classes import dataclass, field, replace
+from robots.dims import FRICTION, GAINS, STATE
 from robots.expressions.expression import ParsedExpression
 from robots.parameters import Parameter
-from robots.quantities import FRICTION, GAINS, STATE
 
 MAX_CHOICES = 100_000
 """Values of a grid or rows of a table among which a variable chooses."""

@@ -17,8 +17,8 @@ from pipeline.sweep.axes.columns import LABEL, STORED, TRUTH
 from pipeline.sweep.question.reader import stored_question
 from pipeline.sweep.several import only_chosen
 from robots.data_classes import dataclass
+from robots.dims import FRICTION, GAINS, STATE
 from robots.loads.wrapped import SUFFIX
-from robots.quantities import FRICTION, GAINS, STATE
 
 ALONG = "swept_along"
 """Attribute of a parameter of designs that was swept along another dim: of friction sets, gains or initial states."""

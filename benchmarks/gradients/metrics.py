@@ -25,7 +25,8 @@ from pipeline.plan.plan import plan
 from pipeline.sweep.model import Sweep
 from robots import catalog
 from robots.derivatives import derivative, derivative_status
-from robots.quantities import DIFFERENTIABLE, FRICTION, QUANTITIES, SMOOTH_SERIES, reduction
+from robots.dims import FRICTION
+from robots.quantities import DIFFERENTIABLE, QUANTITIES, SMOOTH_SERIES, reduction
 from robots.requested import QuantityNames
 from robots.status import Status
 from robots.types import TWIST

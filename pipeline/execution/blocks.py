@@ -19,7 +19,7 @@ from pipeline.plan.model import Plan
 from pipeline.sweep.model import Sweep
 from pipeline.sweep.user_metric import PreparedMetric
 from robots.derivatives import derivative
-from robots.quantities import GAINS, STATE
+from robots.dims import GAINS, STATE
 from robots.requested import QuantityNames
 from storage.variables import SPLIT
 from tasks.blocks.block import Block, BlockDerivatives, BlockMetric, BlockSimulation

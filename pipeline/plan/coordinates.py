@@ -13,8 +13,8 @@ from pipeline.sweep.model import Sweep
 from pipeline.sweep.trajectories.swept import COORDINATE
 from robots.criteria.selection import deviation_names
 from robots.derivatives import PARAMETER, SIDE, SIDES
+from robots.dims import FREEDOMS, GAINS, PLACED, STATE
 from robots.model import Mechanism
-from robots.quantities import FREEDOMS, GAINS, PLACED, STATE
 from storage.layout import COORDINATE_CHUNK, Layout
 from storage.schema import LABELS, SAMPLES, STEP
 from storage.variables import SPLIT

@@ -11,13 +11,14 @@ from pipeline.sweep.axes.derived import rules_of
 from pipeline.sweep.axes.kinds import Axis
 from pipeline.sweep.gravity import GRAVITY, gravity_parameters
 from pipeline.sweep.model import Sweep
+from robots.dims import FRICTION
 from robots.expressions.rates import NumberWithRates, with_rates
 from robots.friction.groups import FrictionGroup, varies
 from robots.friction.groups import kinds as joint_kinds
 from robots.joint_kinds import JOINT_KINDS
 from robots.model import Mechanism
 from robots.parameters import EITHER, Parameter
-from robots.quantities import FRICTION, QUANTITIES, Quantity, simulated
+from robots.quantities import QUANTITIES, Quantity, simulated
 from robots.simulation import state_parameters
 from storage.schema import units as units_of_drives
 

@@ -8,9 +8,10 @@ from functools import cached_property
 
 from pipeline.sweep.model import Sweep
 from robots.data_classes import dataclass
+from robots.dims import FRICTION, SPACE
 from robots.friction.groups import varies
 from robots.measurement import clean_series
-from robots.quantities import FRICTION, QUANTITIES, SPACE, Quantity
+from robots.quantities import QUANTITIES, Quantity
 from tasks.features.friction.feature import FrictionGroups
 from tasks.features.limits import JointLimits
 from tasks.features.loads import PlatformWrench

@@ -29,8 +29,9 @@ from pipeline.sweep.model import Sweep
 from robots.data_classes import dataclass, field, replace
 from robots.derivatives import SIDE, derivative
 from robots.devices import CPU, Device
+from robots.dims import FRICTION, SPACE, mechanism_sizes
 from robots.model import Mechanism
-from robots.quantities import FRICTION, QUANTITIES, SPACE, mechanism_sizes, names
+from robots.quantities import QUANTITIES, names
 from storage.layout import Layout
 from tasks.mathematics.extrapolation import POINTS
 

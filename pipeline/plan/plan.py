@@ -40,19 +40,9 @@ from pipeline.plan.model import (
 )
 from pipeline.sweep.model import Sweep
 from robots.data_classes import dataclass, replace
+from robots.dims import GAINS, PLACED, SPACE, STATE, mechanism_sizes, selected_dims
 from robots.model import Mechanism
-from robots.quantities import (
-    GAINS,
-    OF_SOURCE,
-    PLACED,
-    QUANTITIES,
-    SPACE,
-    STATE,
-    Quantity,
-    mechanism_sizes,
-    selected_dims,
-    simulated,
-)
+from robots.quantities import OF_SOURCE, QUANTITIES, Quantity, simulated
 from robots.quantities import names as quantity_names
 from storage.layout import Layout
 from storage.variables import WHERE_VARIED, BlockGrid

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from robots.quantities import GAINS, STATE
+from robots.dims import GAINS, STATE
 from storage.errors import StoreError
 
 if TYPE_CHECKING:

@@ -30,6 +30,7 @@ from robots.criteria.parts import CriteriaParameters
 from robots.criteria.selection import SeriesSelection
 from robots.data_classes import dataclass, field, replace
 from robots.derivatives import RequestedDerivatives
+from robots.dims import STATE
 from robots.formats.description import Description
 from robots.formats.families import family_of
 from robots.formulas import replaced
@@ -38,7 +39,6 @@ from robots.loading import load_module
 from robots.loads.wrapped import moved_values
 from robots.measurement import Sensors
 from robots.model import Family
-from robots.quantities import STATE
 from robots.requested import QuantityNames
 from robots.trajectories.time_grid import TimeGrid, longest
 from robots.trajectories.trajectory import Trajectory

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from robots.data_classes import dataclass
-from robots.quantities import MetricFunction, Quantity
+from robots.metric_function import MetricFunction
+from robots.quantities import Quantity
 
 
 @dataclass(frozen=True)

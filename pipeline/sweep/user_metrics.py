@@ -22,8 +22,9 @@ from pipeline.sweep.model import Sweep
 from pipeline.sweep.needs import lacking_of
 from pipeline.sweep.user_metric import PreparedMetric
 from robots.data_classes import dataclass, replace
+from robots.metric_function import OF_SIMULATION, VALUES, MetricFunction
 from robots.parameter_errors import nearest
-from robots.quantities import OF_SIMULATION, QUANTITIES, VALUES, MetricFunction, Quantity
+from robots.quantities import QUANTITIES, Quantity
 from storage.schema import NAME
 
 UserFunction = Callable[..., Any]

@@ -27,7 +27,7 @@ class SeriesSelection:
     """Freedoms whose entries, rows and columns are stored. The limb of each place is ignored."""
 
     def of(self, dim: str) -> tuple[tuple[str, Place], ...]:
-        """Return the selected names and places of a dim of `robots.quantities.PLACED`."""
+        """Return the selected names and places of a dim of `robots.dims.PLACED`."""
         selections = {"joint": self.joints, "link": self.links, "deviation": self.deviations}
         return selections.get(dim, self.freedoms)
 

@@ -10,12 +10,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
 from robots.data_classes import dataclass
+from robots.dims import FRICTION
 from robots.friction.laws import LAWS
 from robots.limits import MOTOR, JointPlace, matches, places
 from robots.model import Mechanism
 from robots.parameter_errors import ParameterError, nearest
 from robots.parameters import LARGEST, Parameter
-from robots.quantities import FRICTION, Quantity
+from robots.quantities import Quantity
 from robots.types import JointKind
 
 Value = TypeVar("Value")

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from robots.data_classes import dataclass, replace
 from robots.devices import CPU
-from robots.quantities import FRICTION, QUANTITIES
+from robots.dims import FRICTION
+from robots.quantities import QUANTITIES
 from robots.status import Status
 from tasks.blocks import friction_history, measured
 from tasks.blocks.block import Block, motions

@@ -17,6 +17,7 @@ from robots.criteria.selection import EVERYTHING, SeriesSelection
 from robots.data_classes import dataclass, field, replace
 from robots.derivatives import is_series
 from robots.devices import CPU, Device
+from robots.dims import FRICTION, SPACE, mechanism_sizes
 from robots.formats.description import Description
 from robots.formats.families import family_of
 from robots.formulas import evaluated, formulas_of, has_formulas, replaced
@@ -25,8 +26,9 @@ from robots.limits import EVEN_SHARING, NO_LIMITS, ActuatorSharing, Limits
 from robots.loads.family import signal_values
 from robots.loads.wrapped import moved_values
 from robots.measurement import clean_series
+from robots.metric_function import MetricFunction
 from robots.model import Family
-from robots.quantities import FRICTION, QUANTITIES, SPACE, MetricFunction, mechanism_sizes
+from robots.quantities import QUANTITIES
 from robots.requested import QuantityNames
 from robots.simulation import SimulationSettings
 from robots.trajectories.trajectory import Trajectory

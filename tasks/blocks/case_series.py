@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from robots.quantities import FRICTION, GAINS, QUANTITIES, STATE
+from robots.dims import FRICTION, GAINS, STATE
+from robots.quantities import QUANTITIES
 from robots.status import Status
 from tasks.blocks.block import Block
 from tasks.blocks.case_stages import CaseStages

@@ -15,7 +15,8 @@ import numpy as np
 
 from robots.derivatives import SIDES, derivative, derivative_status
 from robots.devices import CPU
-from robots.quantities import FRICTION, QUANTITIES
+from robots.dims import FRICTION
+from robots.quantities import QUANTITIES
 from robots.requested import QuantityNames
 from robots.status import Status
 from tasks.blocks.block import Block, BlockDerivatives

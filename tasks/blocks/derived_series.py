@@ -10,8 +10,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from robots.data_classes import dataclass
+from robots.dims import FRICTION
 from robots.friction.groups import FrictionGroup
-from robots.quantities import FRICTION, QUANTITIES
+from robots.quantities import QUANTITIES
 from robots.status import Status
 from tasks.blocks.series import fill_of_stages
 from tasks.kernels.keys import Rate, Values

@@ -13,7 +13,8 @@ import numpy as np
 
 from robots.data_classes import dataclass, replace
 from robots.derivatives import derivative, derivative_status, is_series
-from robots.quantities import FRICTION, GAINS, QUANTITIES, STATE, simulated
+from robots.dims import FRICTION, GAINS, STATE
+from robots.quantities import QUANTITIES, simulated
 from robots.status import Status
 from tasks.blocks.block import Block, BlockDerivatives
 from tasks.blocks.derived_series import PARTS, largest

@@ -8,7 +8,8 @@ from dataclasses import replace
 import numpy as np
 
 from robots.derivatives import derivative, derivative_status
-from robots.quantities import QUANTITIES, selected_dims
+from robots.dims import selected_dims
+from robots.quantities import QUANTITIES
 from robots.status import Status
 from tasks.blocks.block import Block
 from tasks.blocks.pool import Arrays, empty

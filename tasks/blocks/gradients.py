@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robots.data_classes import dataclass, replace
-from robots.quantities import DIFFERENTIABLE, FRICTION, QUANTITIES, SMOOTH_SERIES, reduction
+from robots.dims import FRICTION
+from robots.quantities import DIFFERENTIABLE, QUANTITIES, SMOOTH_SERIES, reduction
 from robots.requested import QuantityNames
 from robots.status import Status
 from robots.types import TWIST

@@ -10,10 +10,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from robots.dims import SPACE
 from robots.friction.groups import FrictionGroup
 from robots.limits import MOTOR
 from robots.model import Mechanism, Platform
-from robots.quantities import QUANTITIES, SPACE, Stage
+from robots.quantities import QUANTITIES, Stage
 from tasks.blocks.pool import Arrays, empty, time_first
 from tasks.kernels.kernel import kernel, padded
 from tasks.kernels.keys import Indexed, Values

@@ -12,11 +12,12 @@ from dataclasses import replace
 
 import numpy as np
 
+from robots.dims import GAINS, STATE
 from robots.formulas import as_row
 from robots.limits import NO_LIMITS, Capacity
 from robots.measurement import CLEAN, clean_series
 from robots.model import Robot
-from robots.quantities import GAINS, QUANTITIES, STATE, Quantity
+from robots.quantities import QUANTITIES, Quantity
 from robots.requested import QuantityNames
 from robots.simulation import TREE, ForceProfile
 from robots.status import Status

@@ -16,8 +16,9 @@ from typing import Any
 import numpy as np
 
 from robots.data_classes import dataclass, replace
+from robots.dims import FREEDOMS, GAINS, STATE
 from robots.labels import in_order_of
-from robots.quantities import FREEDOMS, FRICTION_PARAMETERS, GAINS, PARAMETERS, STATE, TIME
+from robots.metric_function import FRICTION_PARAMETERS, PARAMETERS, TIME
 from tasks.blocks.block import Block, BlockMetric
 from tasks.blocks.pool import Arrays
 

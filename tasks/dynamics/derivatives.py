@@ -15,8 +15,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robots.data_classes import dataclass, replace
+from robots.dims import FREEDOMS
 from robots.model import Robot
-from robots.quantities import FREEDOMS, QUANTITIES, names
+from robots.quantities import QUANTITIES, names
 from robots.status import Status
 from robots.types import TWIST
 from tasks.dynamics.criteria_inputs import reaction_criteria

@@ -14,8 +14,9 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from robots.data_classes import dataclass
+from robots.dims import SPACE
 from robots.model import Family
-from robots.quantities import QUANTITIES, SPACE
+from robots.quantities import QUANTITIES
 from tasks.kernels.expression import ABSENT, CONSTANT, Array, Numbers, Scalar, Scalars
 from tasks.kernels.program import Program, require_shapes, trace
 from tasks.mathematics.algebra import array, where

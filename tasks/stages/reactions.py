@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from robots.dims import SPACE
 from robots.model import Family
-from robots.quantities import QUANTITIES, SPACE, reduction
+from robots.quantities import QUANTITIES, reduction
 from tasks.kernels.expression import ABSENT, Array, Numbers, Scalar
 from tasks.kernels.keys import Indexed, Shape, indexed
 from tasks.kernels.program import Program, require_shapes, trace

@@ -8,9 +8,9 @@ from typing import Any
 
 from applications.export.code.functions import CodeArgument, CodeFunction, plain_call
 from pipeline.sweep.gravity import GRAVITY, gravity_parameters
+from robots.dims import FRICTION
 from robots.model import Robot
 from robots.parameter_errors import nearest
-from robots.quantities import FRICTION
 from tasks.features.friction.inputs import Friction, friction_input
 from tasks.kernels.expression import Array
 from tasks.kernels.program import Program, trace

@@ -35,9 +35,9 @@ from pipeline.sweep.stored import SWEEP_FINGERPRINT
 from robots.criteria.selection import EVERYTHING
 from robots.data_classes import dataclass, replace
 from robots.derivatives import NO_DERIVATIVES
+from robots.dims import GAINS, STATE
 from robots.friction.laws import LAWS
 from robots.model import Robot
-from robots.quantities import GAINS, STATE
 from robots.requested import QuantityNames
 from robots.trajectories.kinds import is_grid
 from robots.trajectories.time_grid import TimeGrid

@@ -38,9 +38,10 @@ from pipeline.sweep.dataset_split import part_name
 from pipeline.sweep.sections import AxesSection, BoundsSection, ColumnSection, SampleSection
 from pipeline.sweep.side_files import SideFiles
 from robots.data_classes import dataclass
+from robots.dims import GAINS, PLACED, STATE
 from robots.parameter_errors import nearest
 from robots.parameters import Parameter
-from robots.quantities import GAINS, PLACED, QUANTITIES, STATE
+from robots.quantities import QUANTITIES
 
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,79}")
 """Pattern for the name of a label, the same as for coordinates of a store."""

@@ -14,9 +14,10 @@ from robots.criteria.selection import (
     joint_names,
     link_names,
 )
+from robots.dims import PLACED
 from robots.limits import Place, select
 from robots.parameter_errors import ParameterError
-from robots.quantities import PLACED, QUANTITIES
+from robots.quantities import QUANTITIES
 
 NAMES = {"joint": joint_names, "link": link_names, "deviation": freedom_names, "freedom": freedom_names}
 WORDS = {"deviation": "freedom"}

@@ -11,8 +11,8 @@ import numpy as np
 
 from pipeline.sweep.axes.kinds import NOTHING, Array, Axis, complete
 from robots.data_classes import dataclass, field
+from robots.dims import GAINS, STATE
 from robots.parameters import Parameter
-from robots.quantities import GAINS, STATE
 from robots.simulation import ForceProfile, SimulationSettings
 
 

@@ -19,8 +19,9 @@ from typing import Any
 import numpy as np
 
 from robots.data_classes import dataclass
+from robots.dims import SPACE, mechanism_sizes
 from robots.model import Mechanism
-from robots.quantities import QUANTITIES, SPACE, mechanism_sizes
+from robots.quantities import QUANTITIES
 from robots.status import Status
 from tasks.kernels.expression import Array, Scalar
 from tasks.mathematics.algebra import array, sqrt, where

@@ -18,7 +18,7 @@ from applications.export.tables import FORMATS, MAT_NAME, export
 from pipeline.execution.run import run
 from pipeline.stores import metric_rows
 from pipeline.sweep.model import Sweep
-from robots.quantities import GAINS
+from robots.dims import GAINS
 from storage.errors import StoreError
 from storage.schema import Coordinate
 from storage.store import create

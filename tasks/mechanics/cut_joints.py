@@ -8,6 +8,7 @@ moves; joints that slide as they turn have a last row for that. Source: hybrid-l
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Protocol
 
 import numpy as np
@@ -16,7 +17,7 @@ from robots.data_classes import dataclass
 from robots.joint_kinds import JOINT_KINDS, X, Y, Z
 from robots.model import Closure, Frame
 from robots.types import JointKind
-from tasks.kernels.expression import Array, Mask, Scalar
+from tasks.kernels.expression import Array, Mask, Scalar, Scalars
 from tasks.mathematics.algebra import array, atan2, cross, dot
 from tasks.mechanics.kinematics import Pose, SpatialMotion
 from tasks.mechanics.leads import LEADS, variable
@@ -291,3 +292,17 @@ class Joined:
         moving = Relative(a[0], b[0], *(motion.at(self.b.origin - origin) for motion, origin in (a, b)))
         along = row.wrench(self.a, self.b)[1]
         return dot(along, moving.point_b[0] - moving.point_a[0]), -row.drift(self.a, self.b, moving)
+
+
+def dropped_rows(closure: Closure, rows: Sequence[int]) -> tuple[int, ...]:
+    """Return the rows of a closure without these."""
+    return tuple(row for row in range(row_count(closure.kind)) if row not in rows)
+
+
+def total_wrench(joined: Joined, multipliers: Scalars) -> tuple[Array, Array]:
+    """Return (moment, force) on end a, at the joint, of the multipliers of a cut joint's rows."""
+    moment, force = np.zeros(3), np.zeros(3)
+    for row, value in zip(joined.rows, multipliers, strict=True):
+        m, f = joined.wrench(row)
+        moment, force = moment + m * value, force + f * value
+    return moment, force

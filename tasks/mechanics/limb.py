@@ -9,15 +9,30 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+import numpy as np
+
+from robots.model import Limb
 from robots.status import Status
 from tasks.kernels.expression import Array, Mask, Scalar
-from tasks.mathematics.algebra import either, every, iterate, largest, opposite, total, where
+from tasks.mathematics.algebra import (
+    array,
+    cross,
+    dot,
+    either,
+    every,
+    iterate,
+    largest,
+    opposite,
+    sqrt,
+    total,
+    where,
+)
 from tasks.mathematics.systems import squared_box
 from tasks.mechanics.continuation.limbs import LimbProblem, followed
 from tasks.mechanics.continuation.steps import Way, packed, unpacked_states
-from tasks.mechanics.kinematics import HOME, JointState, Pose, SpatialMotion, state_at, stepped
+from tasks.mechanics.kinematics import HOME, JointState, Pose, SpatialMotion, path, state_at, stepped
 from tasks.mechanics.limb_motion import Mounted, Solved, sprung_joints
-from tasks.mechanics.loops import Tips, loop_limit, loops_kept, near_home, regular
+from tasks.mechanics.loops import Tips, loop_limit, loops_kept, regular
 from tasks.mechanics.matrices import is_flat
 from tasks.mechanics.tolerances import (
     CLOSED,
@@ -34,6 +49,8 @@ ITERATIONS = 32  # near the end of its reach, each iteration halves the distance
 STEP_LIMIT = 0.5  # largest step of a joint [rad or m]: longer Newton steps often end in another assembly branch
 TORN = 1e-3  # largest residual, relative to the limb, with which given joint variables can belong to the pose
 OPPOSITE = -0.88  # cosine of a joint with a spring, half a radian from half a turn: a pose does not tell its turns
+FAR_COSINE = 0.0  # of the angle of a joint, above which no other branch is looked for
+FAR_SHARE = 0.6  # the same of a slide, relative to the least lever of the tips about joints before it
 TURNS = {"wx", "wy", "wz"}  # components of a twist
 
 
@@ -111,7 +128,7 @@ def _positions(mounted: Mounted, start: Tips, home: Pose, platform: Pose) -> tup
     *flat, residual, sign = iterate(step, [*packed(limb, first), 0.0, 0.0], limit)
     states = unpacked_states(limb, flat)
     converged = residual <= CONVERGED * size
-    certain = every([converged, sign * start.determinant > 0.0, near_home(limb, start, size, states)])
+    certain = every([converged, sign * start.determinant > 0.0, _near_home(limb, start, size, states)])
     return followed(LimbProblem(limb, start, size, FOLLOWED * size, way), at, states, converged, certain)
 
 
@@ -145,3 +162,31 @@ def _status(tips: Tips, start: Tips, flat_loop: Scalar, home_branch: Mask) -> Sc
         unclosed = where(blind, float(Status.SINGULAR), unclosed)
     status = where(total(tips.embedding.dropped(size)) <= closed, status, float(Status.LOOP_OPEN))
     return where(total([*tips.residuals(size), *tips.dropped(size)]) <= closed, status, unclosed)
+
+
+def _near_home(limb: Limb, start: Tips, size: Scalar, states: Sequence[JointState]) -> Mask:
+    """Return whether all joints are so near to the reference pose that Newton steps cannot have left the branch."""
+    near: list[Mask] = []
+    for i, (link, state) in enumerate(zip(limb.links, states, strict=True)):
+        if link.joint_kind.turns and not link.joint_kind.slides:
+            near.append(state.cos > FAR_COSINE)
+        elif not link.joint_kind.turns:
+            near.append(abs(state.value) < FAR_SHARE * _lever(limb, start, size, i))
+    return every(near)
+
+
+def _lever(limb: Limb, start: Tips, size: Scalar, slide: int) -> Scalar:
+    """Return the least distance at the reference pose of the tips beyond a sliding joint from the axes before it [m].
+
+    A leg whose length passes zero may continue on the other side.
+    """
+    least: Scalar = np.inf
+    for tip, joined in zip(limb.tips, start.joined, strict=True):
+        joints = path(limb.links, tip.a)
+        before = joints[: joints.index(slide)] if slide in joints else ()
+        for i in before:
+            if limb.links[i].joint_kind.turns:
+                arm = cross(start.at[i].rotation @ array(limb.links[i].axis), joined.a.origin - start.at[i].position)
+                reach = sqrt(dot(arm, arm))
+                least = where(every([reach > 1e-3 * size, reach < least]), reach, least)
+    return least

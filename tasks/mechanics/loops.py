@@ -3,8 +3,7 @@
 The embedding solves loops for dependent joints and the tip for independent ones. Joint rates are theta' = H q' + h,
 where q are the independent joints and h cancels the residual of the loops, or the acceleration that velocity causes.
 The joint at the platform is a cut joint as well, so only the joints of the separated limb without platform are unknown.
-Checks tell from joint states alone whether joints are on the branch of the reference pose. Source: hybrid-limb paper,
-Eqs. (13), (14), (32), (41), (43)-(47), (76), (77), (90), (91).
+Source: hybrid-limb paper, Eqs. (13), (14), (32), (41), (43)-(47), (76), (77), (90), (91).
 """
 
 from __future__ import annotations
@@ -18,9 +17,9 @@ from robots.data_classes import dataclass
 from robots.model import PLATFORM, Closure, Limb
 from robots.types import BASE
 from tasks.kernels.expression import Array, Mask, Scalar, Scalars
-from tasks.mathematics.algebra import array, cross, dot, every, is_zero, opposite, sqrt, where
+from tasks.mathematics.algebra import array, cross, is_zero, opposite, where
 from tasks.mathematics.systems import determinant, divided, inverse, pseudo_inverse, solution, volume
-from tasks.mechanics.cut_joints import Joined, row_count
+from tasks.mechanics.cut_joints import Joined, dropped_rows, row_count, total_wrench
 from tasks.mechanics.kinematics import (
     JointState,
     Pose,
@@ -35,11 +34,6 @@ from tasks.mechanics.kinematics import (
 from tasks.mechanics.limb_choice import ClusterChoice, LimbChoice, LoopChoice
 from tasks.mechanics.matrices import Bordered, RegularBlock, is_flat, size_of
 from tasks.mechanics.tolerances import LOOP_SINGULAR, LOOP_SINGULAR_AT_REST, SINGULAR
-
-
-def others(closure: Closure, rows: Sequence[int]) -> tuple[int, ...]:
-    """Return the other rows of a closure."""
-    return tuple(row for row in range(row_count(closure.kind)) if row not in rows)
 
 
 def loop_matrix(
@@ -75,7 +69,7 @@ class SolvedLoop:
     @cached_property
     def redundant(self) -> Joined:
         """The same with the rows that were dropped as redundant."""
-        return self.with_rows(others(self.closure, self.choice.rows))
+        return self.with_rows(dropped_rows(self.closure, self.choice.rows))
 
     @cached_property
     def matrix(self) -> np.ndarray:
@@ -453,7 +447,7 @@ class Tips:
     def redundant(self) -> tuple[Joined, ...]:
         """The joints at the platform with the rows that were dropped."""
         pairs = zip(self.limb.tips, self.choice.tip_rows, strict=True)
-        return tuple(self._join(tip, others(tip, kept)) for tip, kept in pairs)
+        return tuple(self._join(tip, dropped_rows(tip, kept)) for tip, kept in pairs)
 
     @cached_property
     def dropped_matrix(self) -> np.ndarray:
@@ -471,51 +465,10 @@ class Tips:
         return result
 
 
-def total_wrench(joined: Joined, multipliers: Scalars) -> tuple[Array, Array]:
-    """Return (moment, force) on end a, at the joint, of the multipliers of a cut joint's rows."""
-    moment, force = np.zeros(3), np.zeros(3)
-    for row, value in zip(joined.rows, multipliers, strict=True):
-        m, f = joined.wrench(row)
-        moment, force = moment + m * value, force + f * value
-    return moment, force
-
-
-FAR_COSINE = 0.0  # of the angle of a joint, above which no other branch is looked for
-FAR_SHARE = 0.6  # the same of a slide, relative to the least lever of the tips about joints before it
-
-
-def near_home(limb: Limb, start: Tips, size: Scalar, states: Sequence[JointState]) -> Mask:
-    """Return whether all joints are so near to the reference pose that Newton steps cannot have left the branch."""
-    near: list[Mask] = []
-    for i, (link, state) in enumerate(zip(limb.links, states, strict=True)):
-        if link.joint_kind.turns and not link.joint_kind.slides:
-            near.append(state.cos > FAR_COSINE)
-        elif not link.joint_kind.turns:
-            near.append(abs(state.value) < FAR_SHARE * lever(limb, start, size, i))
-    return every(near)
-
-
 def loops_kept(tips: Tips, start: Tips) -> list[Mask]:
     """Return for each cluster of loops whether it is assembled as at the reference pose."""
     clusters = zip(tips.embedding.clusters, start.embedding.clusters, strict=True)
     return [opposite(now.determinant * before.determinant < 0.0) for now, before in clusters]
-
-
-def lever(limb: Limb, start: Tips, size: Scalar, slide: int) -> Scalar:
-    """Return the least distance at the reference pose of the tips beyond a sliding joint from the axes before it [m].
-
-    A leg whose length passes zero may continue on the other side.
-    """
-    least: Scalar = np.inf
-    for tip, joined in zip(limb.tips, start.joined, strict=True):
-        joints = path(limb.links, tip.a)
-        before = joints[: joints.index(slide)] if slide in joints else ()
-        for i in before:
-            if limb.links[i].joint_kind.turns:
-                arm = cross(start.at[i].rotation @ array(limb.links[i].axis), joined.a.origin - start.at[i].position)
-                reach = sqrt(dot(arm, arm))
-                least = where(every([reach > 1e-3 * size, reach < least]), reach, least)
-    return least
 
 
 def regular(tips: Tips, size: Scalar) -> Mask:

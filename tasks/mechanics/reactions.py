@@ -25,11 +25,10 @@ from tasks.kernels.expression import Array, Scalar
 from tasks.mathematics.algebra import array, cross, from_columns
 from tasks.mathematics.systems import inverse
 from tasks.mechanics import recursion
-from tasks.mechanics.cut_joints import Joined
+from tasks.mechanics.cut_joints import Joined, total_wrench
 from tasks.mechanics.drives import Transmission
 from tasks.mechanics.kinematics import columns, path
 from tasks.mechanics.limb_motion import Mounted, Solved, transmission, tree_dynamics
-from tasks.mechanics.loops import total_wrench
 from tasks.mechanics.platform_motion import held_directions
 
 T = TypeVar("T")

@@ -13,9 +13,9 @@ from robots.types import ROTATION, TWIST
 from tasks.kernels.expression import ABSENT, Array
 from tasks.mechanics import platform_motion
 from tasks.mechanics.continuation.steps import packed
+from tasks.mechanics.cut_joints import dropped_rows
 from tasks.mechanics.kinematics import HOME
 from tasks.mechanics.limb_choice import LimbChoice
-from tasks.mechanics.loops import others
 from tasks.mechanics.platform_motion import held_directions
 from tasks.mechanics.recursion import MOVING
 
@@ -95,7 +95,9 @@ class Structure:
         """
         limb_, choice = self.mechanism.limbs[limb_index], self.choices[limb_index]
         kept = [*choice.tip_rows, *(loop.rows for loop in choice.loops)]
-        dropped = sum(len(others(each, rows)) for each, rows in zip((*limb_.tips, *limb_.loops), kept, strict=True))
+        dropped = sum(
+            len(dropped_rows(each, rows)) for each, rows in zip((*limb_.tips, *limb_.loops), kept, strict=True)
+        )
         rows = sum(map(len, choice.tip_rows))
         counts = [(sum(len(choice.loops[k].rows) for k in each.loops), len(each.dependent)) for each in choice.clusters]
         dropped += sum(loop_rows for loop_rows, solved in counts if loop_rows > solved)
@@ -104,7 +106,7 @@ class Structure:
     def constraint_count(self, limb_index: int) -> int:
         """Return the number of rows of a limb's platform joints that its kinematics has dropped."""
         pairs = zip(self.mechanism.limbs[limb_index].tips, self.choices[limb_index].tip_rows, strict=True)
-        return sum(len(others(tip, rows)) for tip, rows in pairs)
+        return sum(len(dropped_rows(tip, rows)) for tip, rows in pairs)
 
     @property
     def may_lose_constraints(self) -> bool:

@@ -23,23 +23,7 @@ FIRST, LAST = -292, 324
 SPARE = 64
 """Bytes after the text that may be written: pieces of a number are stored 32 bytes at a time."""
 
-TEXT = """
-define private i64 @scaled(i64 %high, i64 %low, i64 %value) {
-  %h = zext i64 %high to i128
-  %l = zext i64 %low to i128
-  %v = zext i64 %value to i128
-  %x = mul i128 %l, %v
-  %y = mul i128 %h, %v
-  %carried = lshr i128 %x, 64
-  %sum = add i128 %y, %carried
-  %top = lshr i128 %sum, 64
-  %whole = trunc i128 %top to i64
-  %rest = trunc i128 %sum to i64
-  %some = icmp ugt i64 %rest, 1
-  %odd = zext i1 %some to i64
-  %result = or i64 %whole, %odd
-  ret i64 %result
-}
+PIECES = """
 define private ptr @digits(ptr %end, i64 %value) {
 entry:
   br label %digit
@@ -80,6 +64,13 @@ define private ptr @sign(ptr %to, i64 %bits) {
   %next = getelementptr i8, ptr %to, i64 %minus
   ret ptr %next
 }
+"""
+"""Functions that write pieces of a number and return the place after them; a letter is its code.
+
+`digits` alone writes backwards, and returns the place of its first digit. `copy` and `zeros` store 32 bytes and count
+as many as are asked for; `sign` stores a minus and counts it where the sign bit is set."""
+
+INTEGER = """
 define private ptr @integer(ptr %to, i64 %value) {
   %buffer = alloca [64 x i8], align 16
   %end = getelementptr i8, ptr %buffer, i64 24
@@ -94,44 +85,28 @@ define private ptr @integer(ptr %to, i64 %value) {
   %next = call ptr @copy(ptr %signed, ptr %from, i64 %count)
   ret ptr %next
 }
-define private ptr @real(ptr %to, i64 %bits, ptr %powers) {
-  %buffer = alloca [64 x i8], align 16
-  %end = getelementptr i8, ptr %buffer, i64 24
-  %fraction = and i64 %bits, 4503599627370495
-  %shifted = lshr i64 %bits, 52
-  %exponent = and i64 %shifted, 2047
-  %signed = call ptr @sign(ptr %to, i64 %bits)
-  %special = icmp eq i64 %exponent, 2047
-  br i1 %special, label %unusual, label %usual
-unusual:
-  %infinite = icmp eq i64 %fraction, 0
-  br i1 %infinite, label %infinity, label %nan
-infinity:
-  store i8 105, ptr %signed
-  %i1 = getelementptr i8, ptr %signed, i64 1
-  store i8 110, ptr %i1
-  %i2 = getelementptr i8, ptr %signed, i64 2
-  store i8 102, ptr %i2
-  %i3 = getelementptr i8, ptr %signed, i64 3
-  ret ptr %i3
-nan:
-  store i8 110, ptr %to
-  %n1 = getelementptr i8, ptr %to, i64 1
-  store i8 97, ptr %n1
-  %n2 = getelementptr i8, ptr %to, i64 2
-  store i8 110, ptr %n2
-  %n3 = getelementptr i8, ptr %to, i64 3
-  ret ptr %n3
-usual:
-  %magnitude = shl i64 %bits, 1
-  %zero = icmp eq i64 %magnitude, 0
-  br i1 %zero, label %nothing, label %some
-nothing:
-  %o1 = call ptr @letter(ptr %signed, i8 48)
-  %o2 = call ptr @letter(ptr %o1, i8 46)
-  %o3 = call ptr @letter(ptr %o2, i8 48)
-  ret ptr %o3
-some:
+"""
+"""Function that writes a whole number."""
+
+SHORTEST = """
+define private i64 @scaled(i64 %high, i64 %low, i64 %value) {
+  %h = zext i64 %high to i128
+  %l = zext i64 %low to i128
+  %v = zext i64 %value to i128
+  %x = mul i128 %l, %v
+  %y = mul i128 %h, %v
+  %carried = lshr i128 %x, 64
+  %sum = add i128 %y, %carried
+  %top = lshr i128 %sum, 64
+  %whole = trunc i128 %top to i64
+  %rest = trunc i128 %sum to i64
+  %some = icmp ugt i64 %rest, 1
+  %odd = zext i1 %some to i64
+  %result = or i64 %whole, %odd
+  ret i64 %result
+}
+define private { i64, i64 } @shortest(i64 %fraction, i64 %exponent, ptr %powers) {
+entry:
   %normal = icmp ne i64 %exponent, 0
   %hidden = or i64 %fraction, 4503599627370496
   %c = select i1 %normal, i64 %hidden, i64 %fraction
@@ -197,17 +172,65 @@ some:
   %power.of = add i64 %k, %short.1
   br label %strip
 strip:
-  %d = phi i64 [ %decimal, %some ], [ %tenth, %ends ]
-  %p = phi i64 [ %power.of, %some ], [ %p.next, %ends ]
+  %d = phi i64 [ %decimal, %entry ], [ %tenth, %ends ]
+  %p = phi i64 [ %power.of, %entry ], [ %p.next, %ends ]
   %tenth = udiv i64 %d, 10
   %tenth.10 = mul i64 %tenth, 10
   %last = sub i64 %d, %tenth.10
   %ended = icmp eq i64 %last, 0
-  br i1 %ended, label %ends, label %kept
+  br i1 %ended, label %ends, label %stripped
 ends:
   %p.next = add i64 %p, 1
   br label %strip
-kept:
+stripped:
+  %pair.d = insertvalue { i64, i64 } undef, i64 %d, 0
+  %pair = insertvalue { i64, i64 } %pair.d, i64 %p, 1
+  ret { i64, i64 } %pair
+}
+""".replace("FROM", str(-FIRST))
+"""Function that returns the shortest decimal d 10^p between the borders of the numbers that round to a double.
+
+`scaled` is value * power / 2^128, rounded to odd: the last bit is set where the remainder exceeds the error of the
+power. Names are those of Schubfach: c 2^q is the double; cbl, cb and cbr are four times its lower border, itself and
+its upper border; 10^k is the power of ten; s is the decimal below, sp the one below that is a digit shorter. The loop
+takes zeros off the end."""
+
+REAL = """
+define private ptr @real(ptr %to, i64 %bits, ptr %powers) {
+  %buffer = alloca [64 x i8], align 16
+  %end = getelementptr i8, ptr %buffer, i64 24
+  %fraction = and i64 %bits, 4503599627370495
+  %shifted = lshr i64 %bits, 52
+  %exponent = and i64 %shifted, 2047
+  %signed = call ptr @sign(ptr %to, i64 %bits)
+  %special = icmp eq i64 %exponent, 2047
+  br i1 %special, label %unusual, label %usual
+unusual:
+  %infinite = icmp eq i64 %fraction, 0
+  br i1 %infinite, label %infinity, label %nan
+infinity:
+  %i1 = call ptr @letter(ptr %signed, i8 105)
+  %i2 = call ptr @letter(ptr %i1, i8 110)
+  %i3 = call ptr @letter(ptr %i2, i8 102)
+  ret ptr %i3
+nan:
+  %n1 = call ptr @letter(ptr %to, i8 110)
+  %n2 = call ptr @letter(ptr %n1, i8 97)
+  %n3 = call ptr @letter(ptr %n2, i8 110)
+  ret ptr %n3
+usual:
+  %magnitude = shl i64 %bits, 1
+  %zero = icmp eq i64 %magnitude, 0
+  br i1 %zero, label %nothing, label %some
+nothing:
+  %o1 = call ptr @letter(ptr %signed, i8 48)
+  %o2 = call ptr @letter(ptr %o1, i8 46)
+  %o3 = call ptr @letter(ptr %o2, i8 48)
+  ret ptr %o3
+some:
+  %decimal = call { i64, i64 } @shortest(i64 %fraction, i64 %exponent, ptr %powers)
+  %d = extractvalue { i64, i64 } %decimal, 0
+  %p = extractvalue { i64, i64 } %decimal, 1
   %from = call ptr @digits(ptr %end, i64 %d)
   %e = ptrtoint ptr %end to i64
   %f = ptrtoint ptr %from to i64
@@ -264,6 +287,13 @@ mixed:
   %m3 = call ptr @copy(ptr %m2, ptr %from.p, i64 %n.p)
   ret ptr %m3
 }
+"""
+"""Function that writes a double as `repr` does: `inf`, `nan`, `0.0`, with an exponent, or with a point.
+
+%n digits have the decimal point before digit %point. From -3 to 16 the number is written without an exponent: all
+digits after the point (`fractional`), all before it (`integral`), or some (`mixed`)."""
+
+TABLE = """
 define i64 @table(i64 %rows, i64 %columns, ptr %cells, ptr %reals, ptr %powers, ptr %out) {
 entry:
   %size = mul i64 %rows, %columns
@@ -310,8 +340,13 @@ end:
   %bytes = sub i64 %stop.i, %out.i
   ret i64 %bytes
 }
-""".replace("FROM", str(-FIRST))
-"""Function that writes a table row by row: cells are bits of doubles or whole numbers, as `reals` says by column."""
+"""
+"""Function that writes a table row by row and returns its bytes.
+
+Cells are bits of doubles or whole numbers, as `reals` says by column. The letters 44, 13 and 10 are a comma, a carriage
+return and a new line."""
+
+TEXT = PIECES + INTEGER + SHORTEST + REAL + TABLE
 
 _SIGNATURE = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64, ctypes.c_int64, *[ctypes.c_void_p] * 4)
 

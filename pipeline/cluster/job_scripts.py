@@ -77,10 +77,15 @@ _OPTION = re.compile(r"(--?[A-Za-z][\w-]*)(?:[ =]+(.*))?")
 
 
 def faults(kind: str, script: str) -> Iterator[tuple[str, str]]:
-    """Yield lines of a job script that its batch system would not understand, and the expected form."""
-    grammar = GRAMMARS.get(kind)
-    if grammar is None:
+    """Yield lines of a job script that its batch system would not understand, and the expected form.
+
+    A system without a grammar may read the directives of another one, as Moab does those of PBS.
+    """
+    if kind == "htcondor":
         yield from _condor_faults(script)
+        return
+    grammar = GRAMMARS.get(kind) or next((each for each in GRAMMARS.values() if f"\n{each.prefix} " in script), None)
+    if grammar is None:
         return
     has_command = False
     for line in script.splitlines():

@@ -61,6 +61,7 @@ def test_days_are_for_slurm_alone(kind: str) -> None:
         ("slurm", "#SBATCH -t 1 hour", "a value of -t as the manual has it"),
         ("pbs", "#PBS -l select=1:ncpus=2:mem=4GB,walltime=90:00", "a value of walltime as the manual has it"),
         ("pbs", "#PBS -l select=one", "a value of select as the manual has it"),
+        ("moab", "#PBS -l select=one", "a value of select as the manual has it"),
         ("lsf", "#BSUB -W 02:00:00", "a value of -W as the manual has it"),
         ("lsf", '#BSUB -R "span[hosts=1]', "a value of -R as the manual has it"),
         ("sge", "#$ -l h_vmem=2GB", "a value of h_vmem as the manual has it"),
@@ -73,3 +74,7 @@ def test_days_are_for_slurm_alone(kind: str) -> None:
 )
 def test_lines_that_a_batch_system_does_not_understand(kind: str, line: str, expected: str) -> None:
     assert [rule for _, rule in faults(kind, f"#!/bin/sh\n\n{line}\n")] == [expected]
+
+
+def test_a_script_without_known_directives_is_not_judged() -> None:
+    assert list(faults("cobalt", "#!/bin/sh\n#COBALT -t 60\ncd /scratch\n")) == []

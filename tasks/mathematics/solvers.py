@@ -18,9 +18,12 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from robots.data_classes import dataclass
-from tasks.kernels.expression import Array, Scalar
-from tasks.mathematics.algebra import array, reciprocal, sqrt, where
+from tasks.kernels.expression import Array, Mask, Scalar, Scalars
+from tasks.mathematics.algebra import array, either, reciprocal, sqrt, where
 from tasks.mathematics.systems import inverse
+
+RANK_LOST = 1e-12
+"""Pivot, relative to its element of the diagonal, up to which it is rounding."""
 
 
 @dataclass(frozen=True)
@@ -72,6 +75,13 @@ class Factors:
             for x, y in zip(column[i + 1 :], result[i + 1 :], strict=True):
                 result[i] = result[i] - x * y
         return array(result)
+
+    def rank_lost(self, diagonal: Scalars) -> Mask:
+        """Return whether the matrix with this diagonal has lost rank, whatever the units of its rows."""
+        result: Mask = False
+        for pivot, whole in zip(self.pivots, diagonal, strict=True):
+            result = either(result, pivot <= whole * RANK_LOST)
+        return result
 
     def quadratic(self, b: Iterable[Scalar]) -> Scalar:
         """Return b^T times the inverse of the matrix times b."""

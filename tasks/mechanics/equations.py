@@ -21,6 +21,7 @@ from robots.types import BASE
 from tasks.kernels.expression import Array, Expression, Mask, Scalar
 from tasks.kernels.tangent import tangent
 from tasks.mathematics.algebra import array, cross, skew, where
+from tasks.mathematics.solvers import Factors
 from tasks.mathematics.systems import inverse
 from tasks.mechanics import recursion
 from tasks.mechanics.drives import Transmission
@@ -267,4 +268,5 @@ def flag(mask: Mask) -> Scalar:
 
 def acceleration(total: EquationShare, speed: Array, forces: Array, load: Array) -> np.ndarray:
     """Return v' from actuator forces and the load on the platform along its freedoms. Eq. (129)."""
-    return inverse(total.mass) @ (total.jacobian.T @ forces + load - total.coriolis @ speed - total.gravity)
+    pushing = total.jacobian.T @ forces + load - total.coriolis @ speed - total.gravity
+    return Factors.of(total.mass).solve(pushing)

@@ -20,7 +20,7 @@ from tasks.kernels.expression import ZERO, Array, Scalar
 from tasks.kernels.keys import Shape, indexed
 from tasks.kernels.program import Program, trace
 from tasks.mathematics.algebra import array, total, where
-from tasks.mathematics.systems import inverse
+from tasks.mathematics.solvers import Factors
 from tasks.mechanics import chain, elements, equations, limb, limb_motion, platform_motion, recursion
 from tasks.mechanics.assembly import singularity
 from tasks.mechanics.equations import EquationShare
@@ -180,10 +180,8 @@ def acceleration_program(family: Family) -> Program:
 
 def _rank_lost(mass: Array) -> Scalar:
     """Return 1 where a mass matrix has lost rank, else 0, also for a matrix that is not finite."""
-    largest = sys.float_info.max
-    invertible = total([x for row in inverse(mass) for x in row]) <= largest
-    lost = where(invertible, equations.flag(singularity(mass)), 1.0)
-    return where(total([x for row in mass for x in row]) <= largest, lost, 0.0)
+    lost = Factors.of(mass).rank_lost(np.diagonal(mass))
+    return where(total([x for row in mass for x in row]) <= sys.float_info.max, equations.flag(lost), 0.0)
 
 
 @functools.cache
@@ -223,7 +221,7 @@ def actuator_acceleration_program(family: Family) -> Program:
         mass: Array, coriolis: Array, gravity: Array, forward: Array, rate: Array, force: Array, load: Array
     ) -> dict[str, Any]:
         effective_force = force + forward.T @ load - coriolis @ rate - gravity
-        return {"acceleration": inverse(mass) @ effective_force}
+        return {"acceleration": Factors.of(mass).solve(effective_force)}
 
     square, row = (driven, driven), (driven,)
     sample = {"mass": square, "coriolis": square, "gravity": row, "forward": (free, driven), "rate": row}
@@ -239,7 +237,7 @@ def answer_program(freedoms: int) -> Program:
     """
 
     def one_sample(mass: Array, forces: Array) -> dict[str, Array]:
-        return {"answer": inverse(mass) @ forces}
+        return {"answer": Factors.of(mass).solve(forces)}
 
     return trace(
         f"answer.{freedoms}", one_sample, case={}, sample={"mass": (freedoms, freedoms), "forces": (freedoms,)}

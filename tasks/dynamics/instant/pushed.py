@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+
 from robots.data_classes import dataclass
 from tasks.features.friction.joints import ForwardFriction
 from tasks.features.friction.requests import LimbFriction
@@ -14,9 +16,6 @@ from tasks.kernels.expression import Array, Expression, Scalar, fma
 from tasks.kernels.tangent import tangent
 from tasks.mathematics.algebra import array, is_zero
 from tasks.mathematics.solvers import Factors
-
-MASSLESS = 1e-12
-"""Pivot of the mass matrix, relative to its diagonal, at and below which a freedom has no mass."""
 
 
 @dataclass(frozen=True)
@@ -114,12 +113,7 @@ class Pushed(ABC):
     @cached_property
     def massless(self) -> Any:
         """True where M has lost rank."""
-        pivots = self.factors.pivots
-        lost = [p <= self.mass[k, k] * MASSLESS for k, p in enumerate(pivots)]
-        result = lost[0]
-        for each in lost[1:]:
-            result = result | each
-        return result
+        return self.factors.rank_lost(np.diagonal(self.mass))
 
     @cached_property
     def velocity(self) -> Array:

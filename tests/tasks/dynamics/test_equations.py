@@ -22,6 +22,7 @@ from tests.catalogue import PARALLEL
 from tests.tasks.bits import bits
 from tests.tasks.mechanics.test_clusters import extended
 from tests.tasks.mechanics.test_every_row import general
+from tests.tasks.mechanics.test_scale import at_size
 from tests.tasks.regions import close, freedoms, states
 
 GRAVITY = (0.5, -0.3, -9.8)
@@ -41,6 +42,19 @@ def test_forces_of_an_acceleration_make_it(robot: Robot) -> None:
     found, status = moved.acceleration, moved.status
     assert (status == Status.OK).all()
     close(found, motion.acceleration, 1e-9)
+
+
+@pytest.mark.parametrize("size", [2.0**-10, 1.0, 2.0**10])
+def test_accelerations_keep_their_digits_at_all_sizes(size: float) -> None:
+    """Elements of a mass matrix are kg and kg m^2: reflections of its columns lost five digits in millimetres."""
+    usual = catalog.build("hexa")
+    states, units = regions.states(usual, 64), np.repeat([1.0, size], 3)
+    moving = {"position": size * states["position"], "rotation": states["rotation"], "twist": units * states["twist"]}
+    motion = Motion(**moving, acceleration=units * states["acceleration"])
+    robot, free = at_size(usual, size), Environment(gravity=(0.0, 0.0, 0.0))
+    forces = Forces(actuator=inverse_dynamics(robot, motion, environment=free).force)
+    found = forward_dynamics(robot, State(**moving), forces, free).acceleration / units
+    assert np.abs(found - states["acceleration"]).max() < 3e-14 * np.abs(found).max()
 
 
 @pytest.mark.parametrize(

@@ -96,7 +96,7 @@ def _size(start: Tips) -> Scalar:
 
 def _positions(mounted: Mounted, start: Tips, home: Pose, platform: Pose) -> tuple[list[JointState], Mask]:
     limb, links, size = mounted.limb, mounted.limb.links, _size(start)
-    near = squared_box(start.compound) * (NEARLY_SINGULAR * NEARLY_SINGULAR)
+    near = squared_box(start.in_one_unit) * (NEARLY_SINGULAR * NEARLY_SINGULAR)
     way = Way(home, platform) if TURNS & {*mounted.mobility} else None
 
     def at(states: Sequence[JointState], pose: Pose | None = None) -> Tips:

@@ -18,7 +18,7 @@ from robots.model import PLATFORM, Closure, Limb
 from robots.types import BASE
 from tasks.kernels.expression import Array, Mask, Scalar, Scalars
 from tasks.mathematics.algebra import array, cross, is_zero, opposite, where
-from tasks.mathematics.systems import determinant, divided, inverse, pseudo_inverse, solution, volume
+from tasks.mathematics.systems import determinant, divided, pseudo_inverse, volume
 from tasks.mechanics.cut_joints import Joined, dropped_rows, row_count, total_wrench
 from tasks.mechanics.kinematics import (
     JointState,
@@ -32,8 +32,8 @@ from tasks.mechanics.kinematics import (
     with_followers,
 )
 from tasks.mechanics.limb_choice import ClusterChoice, LimbChoice, LoopChoice
-from tasks.mechanics.matrices import Bordered, RegularBlock, is_flat, size_of
-from tasks.mechanics.tolerances import LOOP_SINGULAR, LOOP_SINGULAR_AT_REST, SINGULAR
+from tasks.mechanics.matrices import Bordered, RegularBlock, RowUnits, is_flat, size_of
+from tasks.mechanics.tolerances import LOOP_SINGULAR, LOOP_SINGULAR_AT_REST, SINGULAR, lever_of
 
 
 def loop_matrix(
@@ -133,17 +133,23 @@ class SolvedCluster:
         """The columns of the dependent joints, G_y."""
         return self.matrix[:, list(self.choice.dependent)]
 
+    @property
+    def units(self) -> RowUnits:
+        """Units of the rows."""
+        lengths = (is_length for loop in self.loops for is_length in loop.joined.lengths)
+        return RowUnits(tuple(lengths), lever_of(self.loops[0].limb))
+
     @cached_property
     def bordered(self) -> Bordered | None:
         """G_y in blocks, of loops that close over a platform whose coordinates follow."""
-        return Bordered(self.dependent_matrix, self.choice.blocks) if self.choice.blocks.inner else None
+        return Bordered(self.dependent_matrix, self.units, self.choice.blocks) if self.choice.blocks.inner else None
 
     @cached_property
     def inverse(self) -> np.ndarray:
         """Inverse of the columns of the dependent joints, G_y^-1 in Eq. (45); left one where there are more rows."""
         if self.overdetermined:
             return pseudo_inverse(self.dependent_matrix)
-        return inverse(self.dependent_matrix) if self.bordered is None else self.bordered.inverse
+        return self.units.inverse(self.dependent_matrix) if self.bordered is None else self.bordered.inverse
 
     @property
     def overdetermined(self) -> bool:
@@ -164,21 +170,20 @@ class SolvedCluster:
             return (self.whole,)
         blocks = [*self.choice.blocks.inner, self.choice.blocks.border]
         joints = [tuple(self.choice.dependent[k] for k in columns) for _, columns in blocks]
-        lengths = [tuple(self.whole.lengths[k] for k in rows) for rows, _ in blocks]
-        parts = zip(self.bordered.parts, self.bordered.part_inverses, joints, lengths, strict=True)
+        units = [self.units.part(rows) for rows, _ in blocks]
+        parts = zip(self.bordered.parts, self.bordered.part_inverses, joints, units, strict=True)
         return tuple(RegularBlock(*part) for part in parts)
 
     @property
     def whole(self) -> RegularBlock:
         """The matrix of all dependent joints."""
-        lengths = tuple(is_length for loop in self.loops for is_length in loop.joined.lengths)
-        return RegularBlock(self.dependent_matrix, self.inverse, self.choice.dependent, lengths)
+        return RegularBlock(self.dependent_matrix, self.inverse, self.choice.dependent, self.units)
 
     @cached_property
     def determinant(self) -> Scalar:
         """det G_y; its sign distinguishes assemblies of the loops. With blocks it has a constant factor of 1 or -1."""
         if self.bordered is None:
-            return size_of(self.dependent_matrix)
+            return size_of(self.units.in_one_unit(self.dependent_matrix))
         result: Scalar = 1.0
         for part in self.bordered.parts:
             result = result * determinant(part)
@@ -190,7 +195,7 @@ class SolvedCluster:
         if self.bordered is not None:
             found = self.bordered.solution(right)
         else:
-            found = divided(*solution(self.dependent_matrix, right)) if once else self.inverse @ right
+            found = divided(*self.units.solution(self.dependent_matrix, right)) if once else self.inverse @ right
         return dict(zip(self.choice.dependent, -found, strict=True))
 
     def residual(self) -> list[Scalar]:
@@ -361,18 +366,28 @@ class Tips:
     @cached_property
     def inverse(self) -> np.ndarray:
         """L_t^-1 of Eqs. (86), (91); its left pseudo-inverse, Eq. (94), where every row is kept."""
-        return pseudo_inverse(self.compound) if self.limb.every_row else inverse(self.compound)
+        return pseudo_inverse(self.compound) if self.limb.every_row else self.units.inverse(self.compound)
+
+    @property
+    def units(self) -> RowUnits:
+        """Units of the rows."""
+        lengths = (is_length for joined in self.joined for is_length in joined.lengths)
+        return RowUnits(tuple(lengths), lever_of(self.limb))
 
     @property
     def whole(self) -> RegularBlock:
         """L_t, its inverse, and the independent joints."""
-        lengths = tuple(is_length for joined in self.joined for is_length in joined.lengths)
-        return RegularBlock(self.compound, self.inverse, self.choice.independent, lengths)
+        return RegularBlock(self.compound, self.inverse, self.choice.independent, self.units)
+
+    @cached_property
+    def in_one_unit(self) -> Array:
+        """The matrix whose determinant is `determinant`: L_t, or with rows of cosines as lengths."""
+        return self.units.in_one_unit(self.compound)
 
     @cached_property
     def determinant(self) -> Scalar:
         """det L_t; its sign tells assembly branches apart. Where every row is kept, the volume of the columns."""
-        return volume(self.compound) if self.limb.every_row else determinant(self.compound)
+        return volume(self.in_one_unit) if self.limb.every_row else determinant(self.in_one_unit)
 
     def solve(self, demand: Scalars, answered: Array) -> np.ndarray:
         """Return the tree joint values whose rows are `demand`, given h = `answered` of the loops."""
@@ -403,7 +418,8 @@ class Tips:
         It takes fewer operations than `newton_step` where L_t^-1 has no other use.
         """
         answered = self.embedding.correction()
-        found, divisor = solution(self.compound, array(self._gaps) - self.matrix @ answered)
+        demanded = array(self._gaps) - self.matrix @ answered
+        found, divisor = self.units.solution(self.compound, demanded)
         return self.embedding.matrix @ found + answered * divisor, divisor
 
     @property

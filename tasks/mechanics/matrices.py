@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
@@ -9,11 +10,66 @@ import numpy as np
 from robots.data_classes import dataclass
 from tasks.kernels.expression import Array, Mask, Scalar, Scalars
 from tasks.mathematics.algebra import array, opposite, sqrt
-from tasks.mathematics.systems import determinant, inverse, squared_box, volume
+from tasks.mathematics.systems import FIVE, determinant, inverse, solution, squared_box, volume
 from tasks.mechanics.limb_choice import ClusterBlocks
 
 FEW = 4
-"""Columns up to which their volume is as good as a singular value."""
+"""Columns up to which their volume is as good as a singular value, and cofactors give their inverse."""
+
+
+@dataclass(frozen=True)
+class RowUnits:
+    """Units of the rows of a matrix: True in `lengths` for a length, False for a cosine.
+
+    Where reflections add rows, cosines beside lengths count as lengths at a `lever` [m]: in a small robot, lengths
+    would lose as many digits as they are smaller than cosines. Cofactors and minors do not depend on units; least
+    squares of more rows than columns do, and keep the rows as they are.
+    """
+
+    lengths: tuple[bool, ...]
+    lever: Scalar
+
+    def part(self, rows: Sequence[int]) -> RowUnits:
+        """Return the units of some of the rows."""
+        return RowUnits(tuple(self.lengths[row] for row in rows), self.lever)
+
+    @property
+    def mixed(self) -> bool:
+        """Return whether there are lengths and cosines."""
+        return len({*self.lengths}) > 1
+
+    def inverse(self, matrix: Array) -> np.ndarray:
+        """Return the inverse of a square matrix with these rows."""
+        if not self.mixed or len(matrix) <= FEW:
+            return inverse(matrix)
+        scaled = inverse(self._scaled(matrix))
+        return array(scaled[:, np.argsort(self._order)] * self._factors)
+
+    def solution(self, matrix: Array, right: Array) -> tuple[np.ndarray, Scalar]:
+        """Return x and d as `tasks.mathematics.systems.solution` does, for equations with these rows."""
+        if self._are_added(matrix):
+            return solution(self._scaled(matrix), self._scaled(right))
+        return solution(matrix, right)
+
+    def in_one_unit(self, matrix: Array) -> Array:
+        """Return a matrix with these rows as `solution` factorises it, which may share that with a determinant."""
+        return self._scaled(matrix) if self._are_added(matrix) else matrix
+
+    def _scaled(self, values: Array) -> Array:
+        """Return values (row, ...) in one unit, cosines first: slides do not change them, and zeros cost nothing."""
+        return array((values.T * self._factors).T[self._order])
+
+    def _are_added(self, matrix: Array) -> bool:
+        """Return whether `solution` adds rows of different units."""
+        return self.mixed and FIVE < len(matrix) == matrix.shape[1]
+
+    @property
+    def _factors(self) -> Array:
+        return array([1.0 if is_length else self.lever for is_length in self.lengths])
+
+    @property
+    def _order(self) -> Array:
+        return np.argsort(self.lengths, kind="stable")
 
 
 @dataclass(frozen=True)
@@ -25,6 +81,7 @@ class Bordered:
     """
 
     matrix: Array
+    units: RowUnits
     blocks: ClusterBlocks
 
     @cached_property
@@ -34,7 +91,8 @@ class Bordered:
 
     @cached_property
     def _inverses(self) -> list[np.ndarray]:
-        return [inverse(block) for block in self.inner]
+        parts = zip(self.inner, self.blocks.inner, strict=True)
+        return [self.units.part(rows).inverse(block) for block, (rows, _) in parts]
 
     @cached_property
     def _answers(self) -> list[np.ndarray]:
@@ -64,7 +122,7 @@ class Bordered:
 
     @cached_property
     def _schur_inverse(self) -> np.ndarray:
-        return inverse(self.schur)
+        return self.units.part(self.blocks.border[0]).inverse(self.schur)
 
     def solution(self, right: Array) -> np.ndarray:
         """Return x with A x = `right`, block by block, without the inverse of the whole."""
@@ -123,25 +181,18 @@ def is_flat(block: RegularBlock, least: Scalar, size: Scalar, box: Scalar | None
 
 @dataclass(frozen=True)
 class RegularBlock:
-    """A part of the matrix of dependent joints, its (left) inverse, and the joints of its columns.
-
-    lengths: True for each row that is a length, False for one that is a cosine.
-    """
+    """A part of the matrix of dependent joints, its (left) inverse, joints of its columns, and units of its rows."""
 
     matrix: Array
     inverse: Array
     joints: tuple[int, ...]
-    lengths: tuple[bool, ...]
-
-    @property
-    def _is_mixed(self) -> bool:
-        return len({*self.lengths}) > 1
+    units: RowUnits
 
     def without_unit(self, size: Scalar) -> Array:
         """Return the matrix with lengths relative to a size [m], where there are cosines beside them."""
-        if not self._is_mixed:
+        if not self.units.mixed:
             return self.matrix
-        scale = array([1.0 / size if is_length else 1.0 for is_length in self.lengths])
+        scale = array([1.0 / size if is_length else 1.0 for is_length in self.units.lengths])
         return array(self.matrix * scale[:, None])
 
     @property
@@ -152,7 +203,7 @@ class RegularBlock:
         cosines, the unit of length with the least sum is taken, as loops may be far smaller than their limb.
         """
         pairs = list(zip(self.matrix.T, self.inverse, strict=True))
-        if not self._is_mixed:
+        if not self.units.mixed:
             return sum(_square(column) * _square(row) for column, row in pairs)
         split = [(*self._squares(column), *self._squares(row)) for column, row in pairs]
         same = sum(a * back_a + b * back_b for a, b, back_a, back_b in split)
@@ -162,14 +213,19 @@ class RegularBlock:
 
     def _squares(self, values: Scalars) -> tuple[Scalar, Scalar]:
         """Return the sums of squares over rows that are lengths, and over rows that are cosines."""
-        squares = list(zip((x * x for x in values), self.lengths, strict=True))
+        squares = list(zip((x * x for x in values), self.units.lengths, strict=True))
         lengths, cosines = (sum(x for x, kind in squares if kind is each) for each in (True, False))
         return lengths, cosines
 
+    @property
+    def in_one_unit(self) -> Array:
+        """The matrix whose determinant, or volume, is `determinant`."""
+        return self.units.in_one_unit(self.matrix)
+
     @cached_property
     def determinant(self) -> Scalar:
-        """Its determinant; the volume of its columns where it has more rows."""
-        return size_of(self.matrix)
+        """Its determinant; the volume of its columns where it has more rows. Relative to others of the same design."""
+        return size_of(self.in_one_unit)
 
 
 def _square(values: Scalars) -> Scalar:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from robots.model import Limb
 from tasks.kernels.expression import Dual, Scalar
-from tasks.mathematics.algebra import total, where
+from tasks.mathematics.algebra import is_zero, total, where
 
 WINDING = 2000  # iterations of limbs with joints that count their turns; each turn takes a dozen steps
 AT_ORIGIN = 1e-3  # least sum of coordinates of the tips, relative to all joints, that gives the size of a limb
@@ -28,13 +28,25 @@ Rates lose as many digits again. So do accelerations, by the drift of rates; at 
 """
 
 
-def length_of(limb: Limb, near: Scalar, further: Sequence[Scalar] = ()) -> Scalar:
-    """Return a length [m] above zero: the cut joints' distance from an origin; if zero, the limb's length."""
+def _coordinates(limb: Limb) -> list[Scalar]:
+    """Return the coordinates of all joints of a limb in the frames of their bodies [m]."""
     frames = [
         *(link.placement for link in limb.links),
         *(frame for cut in limb.cuts for frame in (cut.frame_a, cut.frame_b)),
     ]
-    lengths = total([x for frame in frames for x in frame.position] + list(further))
+    return [x for frame in frames for x in frame.position]
+
+
+def lever_of(limb: Limb) -> Scalar:
+    """Return the mean distance of joints on a body along its axes [m], above zero; 1 if all joints are at one point."""
+    distances = [x for x in _coordinates(limb) if not is_zero(x)]
+    mean = total(distances) * (1.0 / max(len(distances), 1))
+    return where(mean > 0.0, mean, 1.0)
+
+
+def length_of(limb: Limb, near: Scalar, further: Sequence[Scalar] = ()) -> Scalar:
+    """Return a length [m] above zero: the cut joints' distance from an origin; if zero, the limb's length."""
+    lengths = total(_coordinates(limb) + list(further))
     # tips may be at the origin of the mount frame, up to rounding
     whole = where(near > AT_ORIGIN * lengths, near, lengths)
     return where(whole > 0.0, whole, 1.0)

@@ -74,7 +74,7 @@ def nearly_singular(start: Embedding, embedding: Embedding) -> Mask:
     """Return whether a block is so near to a singularity that its loops need to be closed more tightly."""
     near: Mask = False
     for first, block in zip(blocks(start), blocks(embedding), strict=True):
-        bound = NEARLY_SINGULAR * NEARLY_SINGULAR * squared_box(first.matrix)
+        bound = NEARLY_SINGULAR * NEARLY_SINGULAR * squared_box(first.in_one_unit)
         near = either(near, block.determinant * block.determinant < bound)
     return near
 

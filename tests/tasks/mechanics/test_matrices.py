@@ -1,4 +1,4 @@
-"""Spread of the columns of loop matrices, beside singular values."""
+"""Spread of the columns of loop matrices, beside singular values; inverses of rows in different units."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
 
-from tasks.mechanics.matrices import RegularBlock
+from tasks.mechanics.matrices import RegularBlock, RowUnits
 
 LENGTHS = (True, False, True, True, False, False)
 
 
 def block(matrix: np.ndarray, lengths: tuple[bool, ...] = LENGTHS) -> RegularBlock:
-    return RegularBlock(matrix, np.linalg.inv(matrix), tuple(range(len(matrix))), lengths)
+    return RegularBlock(matrix, np.linalg.inv(matrix), tuple(range(len(matrix))), RowUnits(lengths, 1.0))
 
 
 def spread(matrix: np.ndarray, lengths: tuple[bool, ...] = LENGTHS) -> float:
@@ -48,3 +48,17 @@ def test_a_spread_bounds_the_least_singular_value_of_unit_columns() -> None:
     least = np.linalg.svd(matrix / np.linalg.norm(matrix, axis=0), compute_uv=False)[-1]
     ratio = 1.0 / (np.sqrt(spread(matrix, (True,) * 6)) * least)
     assert 1.0 / 6**0.5 <= ratio <= 1.0
+
+
+@pytest.mark.parametrize("unit", [1e-6, 1.0, 1e6])
+@pytest.mark.parametrize("count", [4, 5, 6])
+def test_digits_of_a_solution_do_not_depend_on_the_unit_of_length(count: int, unit: float) -> None:
+    """Reflections of rows in micrometres beside cosines had ten digits: lengths were added to cosines."""
+    lengths, random = LENGTHS[:count], np.random.default_rng(count)
+    scale = np.where(lengths, unit, 1.0)
+    plain, right = random.normal(size=(count, count)), random.normal(size=count)
+    units, matrix = RowUnits(lengths, unit), plain * scale[:, None]
+    found, divisor = units.solution(matrix, right * scale)
+    expected = np.linalg.solve(plain, right)
+    np.testing.assert_allclose(np.array(found / divisor, dtype=float), expected, rtol=1e-13)
+    np.testing.assert_allclose(np.array(units.inverse(matrix), dtype=float) * scale, np.linalg.inv(plain), rtol=1e-12)

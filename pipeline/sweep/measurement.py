@@ -72,42 +72,53 @@ def describe_sensors(sensors: Sensors) -> dict[str, Any]:
 
 def read_measurement(reading: SweepReading, section: Measured | None) -> Sensors | None:
     """Read the section `measurement`, one number for all actuators or one for each."""
-    report, file, grids = reading.report, reading.file, reading.grids
-    actuators = len(reading.mechanism.actuators) if reading.mechanism else None
-    wanted = [name for name in file.outputs if name in CLEAN]
+    report, file = reading.report, reading.file
+    measured = [name for name in file.outputs if name in CLEAN]
     if section is None:
-        if wanted:
+        if measured:
             hint = "Add it; {} changes nothing but differences for velocities."
-            report(("outputs",), Got(f"{wanted[0]} without measurement"), "a section measurement", hint)
+            report(("outputs",), Got(f"{measured[0]} without measurement"), "a section measurement", hint)
         return None
-    table = {parameter.name: parameter for parameter in MEASUREMENT}
+    _check_parameters(reading, section)
+    if file.seed is None:
+        hint = "Add for instance seed: 1."
+        report(("measurement",), Got("noise without seed"), "a seed at the top of the file", hint)
+    for name in measured:
+        if CLEAN[name] not in file.outputs:
+            report(("outputs",), Got(f"{name} alone"), f"{CLEAN[name]} too", "A dataset keeps clean signals beside.")
+    values = {row.name: channel_values(section.get(row.name, row.scalar)) for row in MEASUREMENT}
+    _check_filter(reading, section, values["cutoff"])
+    return Sensors(values, file.seed or 0)
+
+
+def _check_parameters(reading: SweepReading, section: Measured) -> None:
+    """Report parameters that do not exist, or whose numbers are too many or out of bounds."""
+    report, table = reading.report, {parameter.name: parameter for parameter in MEASUREMENT}
+    actuators = len(reading.mechanism.actuators) if reading.mechanism else None
     for name, value in section.items():
-        if not report.require_known(("measurement", name), name, table, "a parameter of a measurement", key=True):
+        path = ("measurement", name)
+        if not report.require_known(path, name, table, "a parameter of a measurement", key=True):
             continue
         channels = value if isinstance(value, tuple) else (value,)
         if name in COMMON and isinstance(value, tuple):
-            report(("measurement", name), list(value), "one number for all actuators", "They are sampled together.")
+            report(path, list(value), "one number for all actuators", "They are sampled together.")
         elif isinstance(value, tuple) and actuators is not None and len(channels) != actuators:
-            report(("measurement", name), Got(f"{len(channels)} numbers"), f"one, or {actuators} for the actuators")
+            report(path, Got(f"{len(channels)} numbers"), f"one, or {actuators} for the actuators")
         elif problem := next(filter(None, map(table[name].problem, channels)), None):
             shown = list(value) if isinstance(value, tuple) else value
-            report(("measurement", name), shown, table[name].bounds, f"It {problem}.")
-    if file.seed is None:
-        report(
-            ("measurement",), Got("noise without seed"), "a seed at the top of the file", "Add for instance seed: 1."
-        )
-    for name in wanted:
-        if CLEAN[name] not in file.outputs:
-            report(("outputs",), Got(f"{name} alone"), f"{CLEAN[name]} too", "A dataset keeps clean signals beside.")
-    values = {name: channel_values(section.get(name, parameter.scalar)) for name, parameter in table.items()}
-    cutoff = values["cutoff"]
-    step, samples = max(grid.step for grid in grids), min(grid.samples for grid in grids)
+            report(path, shown, table[name].bounds, f"It {problem}.")
+
+
+def _check_filter(reading: SweepReading, section: Measured, cutoff: Channels) -> None:
+    """Report a cutoff that the sampling rate does not allow, and too few samples."""
+    step, samples = max(grid.step for grid in reading.grids), min(grid.samples for grid in reading.grids)
     if isinstance(cutoff, float) and cutoff >= 0.5 / step:
+        rule = f"less than half of {1.0 / step:.6g} Hz"
         hint = "A filter cannot pass frequencies above half the sampling rate."
-        report(("measurement", "cutoff"), section["cutoff"], f"less than half of {1.0 / step:.6g} Hz", hint)
+        reading.report(("measurement", "cutoff"), section["cutoff"], rule, hint)
     if samples < SHORTEST:
-        report(("measurement",), Got(f"{samples} times"), f"at least {SHORTEST} times for filters and differences")
-    return Sensors(values, file.seed or 0)
+        rule = f"at least {SHORTEST} times for filters and differences"
+        reading.report(("measurement",), Got(f"{samples} times"), rule)
 
 
 def channel_values(value: float | tuple[float, ...]) -> Channels:

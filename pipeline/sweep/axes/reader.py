@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 import numpy as np
 
@@ -141,20 +141,24 @@ class AxisReader:
             elif self.files and (table := self.files.table(self.report, file, place, labels=labels)):
                 tables[place] = table
         if len(tables) == len(files):
-            numbers = {name: None for table in tables.values() for name in table.columns}
-            known = numbers | {name: None for table in tables.values() for name in table.texts}
-            for name in section.columns or ():
-                if name not in numbers:
-                    self.report.unknown((*path, "columns", name), numbers, "column of the file")
-            for index, name in enumerate(labels):
-                if name not in known:
-                    self.report.unknown((*path, "labels", index), known, "column of the file")
+            self._check_columns(section, tables.values(), path)
         for place, table in tables.items():
             names = section.columns or [name for name in table.columns if name not in labels]
             if chosen := [name for name in names if name in table.columns]:
                 yield self._filed(table, chosen, labels, path, place)
             elif not self.report.problems:
                 self.report(place, Got("no column of parameters"), "one or more in every file", "Leave the file out.")
+
+    def _check_columns(self, section: AxesSection, tables: Collection[Table], path: KeyPath) -> None:
+        """Report columns and labels of a section that no file has."""
+        numbers = {name: None for table in tables for name in table.columns}
+        known = numbers | {name: None for table in tables for name in table.texts}
+        for name in section.columns or ():
+            if name not in numbers:
+                self.report.unknown((*path, "columns", name), numbers, "column of the file")
+        for index, name in enumerate(section.labels or ()):
+            if name not in known:
+                self.report.unknown((*path, "labels", index), known, "column of the file")
 
     def _filed(
         self, table: Table, columns: Iterable[str], labels: tuple[str, ...], section: KeyPath, path: KeyPath

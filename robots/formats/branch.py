@@ -33,7 +33,7 @@ from robots.formats.working_modes import (
     other_solution,
     way,
 )
-from robots.model import Family, Frame, Limb, Mechanism, Robot
+from robots.model import Family, Frame, Instance, Limb, Mechanism, Robot
 from robots.parameter_errors import nearest
 from robots.types import Number
 
@@ -148,6 +148,19 @@ def assembly_of(
     home = None
     if position is not None or rotation is not None:
         home = _home(mechanism, position, rotation)
+    _check_joints(mechanism, joints)
+    for instance in mechanism.instances:
+        if any(drive.position is not None for drive in mechanism.limbs[instance.limb].drives):
+            hint = "Such positions count from the present reference configuration."
+            raise BranchError((), "a robot whose drives follow an expression of joints", "other drives", hint)
+    rough_joints = tuple(
+        (limb, tuple((joint, float(x)) for joint, x in values.items())) for limb, values in joints.items()
+    )
+    return RoughConfiguration(rough_joints, home)
+
+
+def _check_joints(mechanism: Mechanism, joints: Mapping[str, Mapping[str, float]]) -> None:
+    """Raise BranchError for rough positions that are no numbers, or of joints or limbs that the robot lacks."""
     names = [instance.name for instance in mechanism.instances]
     for limb, values in joints.items():
         if limb not in names:
@@ -161,14 +174,6 @@ def assembly_of(
                 raise BranchError(path, repr(joint), "a joint of its tree", _advice(joint, tree))
             if not isinstance(value, int | float) or not np.isfinite(value) or isinstance(value, bool):
                 raise BranchError(path, repr(value), "a finite number [rad or m]")
-    for instance in mechanism.instances:
-        if any(drive.position is not None for drive in mechanism.limbs[instance.limb].drives):
-            hint = "Such positions count from the present reference configuration."
-            raise BranchError((), "a robot whose drives follow an expression of joints", "other drives", hint)
-    rough_joints = tuple(
-        (limb, tuple((joint, float(x)) for joint, x in values.items())) for limb, values in joints.items()
-    )
-    return RoughConfiguration(rough_joints, home)
 
 
 def _advice(name: str, names: Sequence[str]) -> str:
@@ -210,38 +215,18 @@ def branched(
     mechanism = family.assemble(values)
     if modes.platform:
         configuration = other_assembly(mechanism)
-    home = mechanism.platform.home if configuration.home is None else configuration.home
-    rough = dict(configuration.joints)
-    found: list[tuple[int, np.ndarray]] = []
+    closed: list[tuple[int, np.ndarray]] = []
     groups: list[int] = []
     for instance in mechanism.instances:
-        limb = mechanism.limbs[instance.limb]
-        ways = list(way(mechanism.platform.home, home)) if configuration.home is not None else [home]
-        settings = [Setting(limb, instance, pose, counted=True) for pose in ways]
-        positions, error = _assembled(settings, limb, dict(rough.get(instance.name, ())))
-        if error > CLOSED:
-            hint = "Give positions of more joints, nearer to where they are."
-            got = f"positions from which limb {instance.name} stays {error:.1g} apart (m, or cosines)"
-            raise BranchError(("joints", instance.name), got, "positions near to where its loops close", hint)
-        if not settings[-1].facing(positions):
-            hint = "Give closer positions of more joints, also of the joints of a platform's coordinates."
-            got = f"positions from which limb {instance.name} closes with axes that point against each other alone"
-            raise BranchError(("joints", instance.name), got, "positions near to where axes point the same way", hint)
-        if limb.coordinates and (ratio := _conditioning(settings[-1], positions, mechanism.freedoms)) < SINGULAR:
-            hint = "Move the rough positions, or name other joints under redundancy of the robot."
-            got = f"a singular configuration, where {', '.join(mechanism.freedoms)} do not determine the other joints"
-            rule = f"one whose least singular value is at least {SINGULAR:g} of the largest; it is {ratio:.1g}"
-            raise BranchError(("joints", instance.name), got, rule, hint)
-        if instance.name in modes.limbs:
-            positions = other_solution(settings[-1], positions, instance.name)
-        same = (k for k, (of, x) in enumerate(found) if of == instance.limb and np.abs(x - positions).max() < SAME)
-        groups.append(next(same, len(found)))
-        if groups[-1] == len(found):
-            found.append((instance.limb, positions))
-    names = list(_names([mechanism.limbs[of].name for of, _ in found]))
+        positions = _closed_limb(mechanism, instance, configuration, another=instance.name in modes.limbs)
+        same = (k for k, (of, x) in enumerate(closed) if of == instance.limb and np.abs(x - positions).max() < SAME)
+        groups.append(next(same, len(closed)))
+        if groups[-1] == len(closed):
+            closed.append((instance.limb, positions))
+    names = list(_names([mechanism.limbs[of].name for of, _ in closed]))
     reference = tuple(
         (name, tuple((link.joint, float(x)) for link, x in zip(mechanism.limbs[of].links, positions, strict=True)))
-        for name, (of, positions) in zip(names, found, strict=True)
+        for name, (of, positions) in zip(names, closed, strict=True)
     )
     return Branched(
         family.name,
@@ -255,8 +240,36 @@ def branched(
         asked=(source, *((modes,) if modes != NamedModes() else ()), tuple(sorted(values.items()))),
         home=configuration.home,
         groups=tuple(groups),
-        assembled=tuple((name, of) for name, (of, _) in zip(names, found, strict=True)),
+        assembled=tuple((name, of) for name, (of, _) in zip(names, closed, strict=True)),
     )
+
+
+def _closed_limb(
+    mechanism: Mechanism, instance: Instance, configuration: RoughConfiguration, *, another: bool
+) -> np.ndarray:
+    """Return the positions of all joints of a limb, closed near a rough configuration. Raises BranchError.
+
+    another: take the other solution of the limb's working mode.
+    """
+    limb, place = mechanism.limbs[instance.limb], ("joints", instance.name)
+    home, moved_home = mechanism.platform.home, configuration.home
+    poses = [home] if moved_home is None else list(way(home, moved_home))
+    settings = [Setting(limb, instance, pose, counted=True) for pose in poses]
+    positions, error = _assembled(settings, limb, dict(dict(configuration.joints).get(instance.name, ())))
+    if error > CLOSED:
+        hint = "Give positions of more joints, nearer to where they are."
+        got = f"positions from which limb {instance.name} stays {error:.1g} apart (m, or cosines)"
+        raise BranchError(place, got, "positions near to where its loops close", hint)
+    if not settings[-1].facing(positions):
+        hint = "Give closer positions of more joints, also of the joints of a platform's coordinates."
+        got = f"positions from which limb {instance.name} closes with axes that point against each other alone"
+        raise BranchError(place, got, "positions near to where axes point the same way", hint)
+    if limb.coordinates and (ratio := _conditioning(settings[-1], positions, mechanism.freedoms)) < SINGULAR:
+        hint = "Move the rough positions, or name other joints under redundancy of the robot."
+        got = f"a singular configuration, where {', '.join(mechanism.freedoms)} do not determine the other joints"
+        rule = f"one whose least singular value is at least {SINGULAR:g} of the largest; it is {ratio:.1g}"
+        raise BranchError(place, got, rule, hint)
+    return other_solution(settings[-1], positions, instance.name) if another else positions
 
 
 def _assembled(settings: Sequence[Setting], limb: Limb, rough: Mapping[str, float]) -> tuple[np.ndarray, float]:

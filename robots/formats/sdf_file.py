@@ -351,38 +351,16 @@ def read_joint(reading: SdfModel, at: Element, scope: str) -> SdfJoint | None:
         hint = "Write it as a coupling, in a robot file." if kind == "gearbox" else small
         reading.refuse(at, place, f"type {kind[:60]!a}", f"one of {', '.join(ALL_KINDS)}", hint)
         return None
-    ends = []
-    for tag in ("parent", "child"):
-        end = at.first(tag)
-        body = "" if end is None else end.text.strip()
-        whole = body if body == WORLD and WORLD not in reading.links else reading.body(_scoped(reading, scope, body))
-        if not body:
-            reading.refuse(end or at, place, f"no {tag}", f"<{tag}>, the name of a link", "Add it.")
-        elif whole != WORLD and whole not in reading.links:
-            hint = nearest(body, reading.links)
-            reading.refuse(
-                end or at, place, f"{tag} {body!a}", "a link of this model", f"{hint[:1].upper()}{hint[1:]}."
-            )
-        ends.append(whole)
-    parent, child = ends
+    parent, child = (_end(reading, at, tag, scope, place) for tag in ("parent", "child"))
     try:
         where = reading.frames.pose(reading.joint_frames.get(name, name))
     except (KeyError, ValueError) as error:
         if not reading.problems:
             reading.refuse(at, place, f"a pose in frame {error.args[0]!a}", "a frame of this model that leads to it")
         return None
-    problems = len(reading.problems)
-    axes = [_axis(reading, at, tag, scope, where) for tag in ("axis", "axis2")]
-    moving = [axis for axis in axes if axis is not None]
-    axis_count = 0 if kind in (BALL, FIXED) else 2 if kind in TWO_AXES else 1
-    if len(moving) < axis_count:
-        if len(reading.problems) == problems:  # else an axis is there, and wrong
-            got = f"{len(moving)} axes" if len(moving) != 1 else "one axis"
-            reading.refuse(at, place, got, f"{axis_count} of a {kind} joint", "Add <axis><xyz>.")
+    axes = _axes(reading, at, kind, scope, where)
+    if axes is None:
         return None
-    ratings = tuple(_rating(reading, at, tag, place) for tag in ("axis", "axis2"))
-    armature = _armature(reading, at, kind, place)
-    mimic = _mimic(reading, at, scope, place)
     return SdfJoint(
         name,
         at.line,
@@ -390,13 +368,26 @@ def read_joint(reading: SdfModel, at: Element, scope: str) -> SdfJoint | None:
         parent,
         child,
         where,
-        tuple(moving),
-        ratings,
-        _pitch(reading, at, place),
-        armature,
-        mimic,
-        _is_idle(reading, at, place),
+        axes,
+        ratings=tuple(_rating(reading, at, tag, place) for tag in ("axis", "axis2")),
+        armature=_armature(reading, at, kind, place),
+        mimic=_mimic(reading, at, scope, place),
+        pitch=_pitch(reading, at, place),
+        idle=_is_idle(reading, at, place),
     )
+
+
+def _end(reading: SdfModel, at: Element, tag: str, scope: str, place: str) -> str:
+    """Return the whole name of the body at one end of a joint; a wrong one is refused."""
+    end = at.first(tag)
+    body = "" if end is None else end.text.strip()
+    whole = body if body == WORLD and WORLD not in reading.links else reading.body(_scoped(reading, scope, body))
+    if not body:
+        reading.refuse(end or at, place, f"no {tag}", f"<{tag}>, the name of a link", "Add it.")
+    elif whole != WORLD and whole not in reading.links:
+        hint = nearest(body, reading.links)
+        reading.refuse(end or at, place, f"{tag} {body!a}", "a link of this model", f"{hint[:1].upper()}{hint[1:]}.")
+    return whole
 
 
 def _is_idle(reading: SdfModel, at: Element, place: str) -> bool:
@@ -444,6 +435,21 @@ def _pitch(reading: SdfModel, at: Element, place: str) -> float | None:
         reading.refuse(at, place, got, unit, "Write screw_thread_pitch [m].")
         return 0.0
     return -1.0 / stated if old else stated / (2.0 * math.pi)  # the old one is in rad/m, and left-handed
+
+
+def _axes(reading: SdfModel, at: Element, kind: str, scope: str, where: Pose) -> tuple[np.ndarray, ...] | None:
+    """Return the axes of a joint, as many as its kind needs or more; None where one is missing or wrong."""
+    problems = len(reading.problems)
+    axes = [_axis(reading, at, tag, scope, where) for tag in ("axis", "axis2")]
+    moving = tuple(axis for axis in axes if axis is not None)
+    needed_axes = 0 if kind in (BALL, FIXED) else 2 if kind in TWO_AXES else 1
+    if len(moving) >= needed_axes:
+        return moving
+    if len(reading.problems) == problems:  # else an axis is there, and wrong
+        got = f"{len(moving)} axes" if len(moving) != 1 else "one axis"
+        place = f"joint {scope}{at.attributes['name']}"
+        reading.refuse(at, place, got, f"{needed_axes} of a {kind} joint", "Add <axis><xyz>.")
+    return None
 
 
 def _axis(reading: SdfModel, joint: Element, tag: str, scope: str, where: Pose) -> np.ndarray | None:

@@ -100,20 +100,15 @@ class Tree:
         closures = tuple(map(self._closure, (*self.loops, *loops)))
         driven = (self.driven or self.free) if actuated is None else tuple(actuated)
         values = np.array([(reference or {}).get(name, 0.0) for name in self.joints])
-        if closures:
-            setting = self.setting(closures)
-            if reference is not None:
-                actuators = tuple(independent or (driven if actuated is not None or self.driven else ()))
-                rough, held = values, [self.joints.index(name) for name in actuators]
-                values, error = close_from_rough(setting, rough, held)
-                closed = error <= assembly.ASSEMBLED and setting.facing(values)
-                if actuators and not closed and not reference:
-                    values, _ = close_from_rough(setting, rough)
-            if actuated is None and not independent:
-                leaders = {entry.of for entry in self.couplings}
-                independent = assembly.independent(setting, values, leaders, self.driven or ())
-                driven = driven if self.driven and set(independent) <= set(driven) else independent
-                independent = () if set(independent) == set(driven) else independent
+        setting = self.setting(closures) if closures else None
+        if setting is not None and reference is not None:
+            held = tuple(independent or (driven if actuated is not None or self.driven else ()))
+            values = self._closed(setting, values, held, alone=not reference)
+        if setting is not None and actuated is None and not independent:
+            leaders = {entry.of for entry in self.couplings}
+            independent = assembly.independent(setting, values, leaders, self.driven or ())
+            driven = driven if self.driven and set(independent) <= set(driven) else independent
+            independent = () if set(independent) == set(driven) else independent
         built = self._chain(closures, driven, tuple(independent))
         places = {name: float(x) for name, x in zip(self.joints, values, strict=True) if reference is not None and x}
         return Description(
@@ -127,6 +122,16 @@ class Tree:
             massless=self._loose(built.limbs[0]),
             reference=((self.name, tuple(places.items())),) if places else (),
         )
+
+    def _closed(self, setting: Setting, rough: np.ndarray, held: Sequence[str], *, alone: bool) -> np.ndarray:
+        """Return joint positions with closed loops near rough ones, with some joints held where they are.
+
+        alone: where the loops do not close so, no joint is held.
+        """
+        values, error = close_from_rough(setting, rough, [self.joints.index(name) for name in held])
+        if alone and held and not (error <= assembly.ASSEMBLED and setting.facing(values)):
+            values, _ = close_from_rough(setting, rough)
+        return values
 
     def setting(self, closures: tuple[Closure, ...] | None = None) -> Setting:
         """Return the tree in numbers, with closures, else with its own."""

@@ -59,31 +59,15 @@ def read_tree(
 
 def _ordered(file: UrdfFile, base: Base) -> list[UrdfJoint]:
     """Return the joints from the root outwards; report links and joints that form no tree."""
-    above: dict[str, UrdfJoint] = {}
-    below: dict[str, list[UrdfJoint]] = {name: [] for name in file.links}
-    for joint in file.joints.values():
-        place = f"joint {joint.name}"
-        for role, name in (("parent", joint.parent), ("child", joint.child)):
-            if name and name not in file.links:
-                hint = advice(name, file.links) if file.links else "There are no links."
-                file.refuse(joint.line, place, f"{role} {name!a}", "a link of this file", hint)
-        if (first := above.setdefault(joint.child, joint)) is not joint and joint.child:
-            got = f"a second parent of {joint.child}, after joint {first.name} in line {first.line}"
-            file.refuse(joint.line, place, got, "one parent for each link", "Declare it as a loop, in a file of loops.")
-        below.get(joint.parent, []).append(joint)
-    roots = [name for name in file.links if name not in above]
+    _check_ends(file)
+    children = {joint.child for joint in file.joints.values()}
+    roots = [name for name in file.links if name not in children]
     is_broken = any(problem.place.startswith("joint ") for problem in file.problems)  # which leaves links alone
     for name in roots[1:] if not is_broken else ():
         hint = "Join it to the others, or take it out."
         file.refuse(file.links[name].line, f"link {name}", f"a second root beside {roots[0]}", "one root", hint)
-    order, reached = list[UrdfJoint](), set(roots)
-    stack = [joint for name in reversed(roots) for joint in reversed(below[name])]
-    while stack:
-        joint = stack.pop()
-        if joint.child in below and joint.child not in reached:
-            reached.add(joint.child)
-            order.append(joint)
-            stack += reversed(below[joint.child])
+    order = _outwards(file, roots)
+    reached = {*roots, *(joint.child for joint in order)}
     lost = [] if file.problems else [name for name in file.links if name not in reached]
     for name in lost[:1]:
         hint = "Take one joint out, and declare it as a loop in a file of loops."
@@ -93,6 +77,36 @@ def _ordered(file: UrdfFile, base: Base) -> list[UrdfJoint]:
     if not file.problems and base == "fixed" and not any(joint.kind != FIXED for joint in order):
         hint = f"Kinds are {', '.join(KINDS)}; --base floating lets the whole move."
         file.refuse(0, "", "no joint that moves", "at least one", hint)
+    return order
+
+
+def _check_ends(file: UrdfFile) -> None:
+    """Report joints at links that the file lacks, and links with a second parent."""
+    above: dict[str, UrdfJoint] = {}
+    for joint in file.joints.values():
+        place = f"joint {joint.name}"
+        for role, name in (("parent", joint.parent), ("child", joint.child)):
+            if name and name not in file.links:
+                hint = advice(name, file.links) if file.links else "There are no links."
+                file.refuse(joint.line, place, f"{role} {name!a}", "a link of this file", hint)
+        if (first := above.setdefault(joint.child, joint)) is not joint and joint.child:
+            got = f"a second parent of {joint.child}, after joint {first.name} in line {first.line}"
+            file.refuse(joint.line, place, got, "one parent for each link", "Declare it as a loop, in a file of loops.")
+
+
+def _outwards(file: UrdfFile, roots: Sequence[str]) -> list[UrdfJoint]:
+    """Return the joints of links that are reached from roots, parents first, depth first."""
+    below: dict[str, list[UrdfJoint]] = {name: [] for name in file.links}
+    for joint in file.joints.values():
+        below.get(joint.parent, []).append(joint)
+    order, reached = list[UrdfJoint](), set(roots)
+    stack = [joint for name in reversed(roots) for joint in reversed(below[name])]
+    while stack:
+        joint = stack.pop()
+        if joint.child in below and joint.child not in reached:
+            reached.add(joint.child)
+            order.append(joint)
+            stack += reversed(below[joint.child])
     return order
 
 

@@ -141,26 +141,8 @@ class StageReader:
     def joint(self, prim: Prim) -> dict[str, Any]:
         """Return a joint: type, bodies, a frame of the world on each, axis, limits, drives."""
         joint = self.physics.Joint(prim)
-        sides = []
-        ends = (
-            (joint.GetBody0Rel(), joint.GetLocalPos0Attr(), joint.GetLocalRot0Attr()),
-            (joint.GetBody1Rel(), joint.GetLocalPos1Attr(), joint.GetLocalRot1Attr()),
-        )
-        for relation, position, rotation in ends:
-            targets = relation.GetTargets()
-            target = self.stage.GetPrimAtPath(targets[0]) if targets else None
-            matrix, scale = (self.gf.Matrix4d(1.0), [1, 1, 1]) if not target else self.world(target)
-            at = [x * s for x, s in zip(position.Get() or (0, 0, 0), scale, strict=True)]
-            while target and not self.is_body(target):
-                target = target.GetParent() if not target.IsPseudoRoot() else None
-            sides.append((str(target.GetPath()) if target else "", self.frame(matrix, at, rotation.Get())))
-        limits, drives = {}, {}
-        for name in ("transX", "transY", "transZ", "rotX", "rotY", "rotZ", "linear", "angular", "distance"):
-            if prim.HasAPI(self.physics.LimitAPI, name):
-                api = self.physics.LimitAPI(prim, name)
-                limits[name] = [api.GetLowAttr().Get(), api.GetHighAttr().Get()]
-            if prim.HasAPI(self.physics.DriveAPI, name):
-                drives[name] = self.physics.DriveAPI(prim, name).GetMaxForceAttr().Get()
+        ends = [self._end(prim, side) for side in (0, 1)]
+        limits, drives = self._limits_and_drives(prim)
         single = [prim.GetAttribute(f"physics:{name}Limit").Get() if prim.HasAttribute(f"physics:{name}Limit") else None
                   for name in ("lower", "upper")]  # fmt: skip
         axis = prim.GetAttribute("physics:axis").Get() if prim.HasAttribute("physics:axis") else "X"
@@ -170,17 +152,42 @@ class StageReader:
             "type": str(prim.GetTypeName()),
             "enabled": joint.GetJointEnabledAttr().Get() is not False,
             "excluded": bool(joint.GetExcludeFromArticulationAttr().Get()),
-            "bodies": [side[0] for side in sides],
-            "frames": [side[1] for side in sides],
+            "bodies": [body for body, _ in ends],
+            "frames": [frame for _, frame in ends],
             "axis": str(axis or "X"),
-            "limits": {name: [_finite(x) for x in pair] for name, pair in limits.items()},
+            "limits": limits,
             "single": [_finite(x) for x in single],
-            "drives": {name: _finite(x) for name, x in drives.items()},
+            "drives": drives,
             "numbers": self.numbers(prim, JOINT_NUMBERS),
             "authored": _authored(prim),
             "mimics": [name for name in _schemas(prim) if name.startswith(MIMICS)],
             "metres": self.metres,
         }
+
+    def _end(self, prim: Prim, side: int) -> tuple[str, dict[str, Any]]:
+        """Return the body at one end of a joint, empty for the world, and the frame of the joint there."""
+        joint = self.physics.Joint(prim)
+        relation = joint.GetBody1Rel() if side else joint.GetBody0Rel()
+        position = joint.GetLocalPos1Attr() if side else joint.GetLocalPos0Attr()
+        rotation = joint.GetLocalRot1Attr() if side else joint.GetLocalRot0Attr()
+        targets = relation.GetTargets()
+        target = self.stage.GetPrimAtPath(targets[0]) if targets else None
+        matrix, scale = (self.gf.Matrix4d(1.0), [1, 1, 1]) if not target else self.world(target)
+        at = [x * s for x, s in zip(position.Get() or (0, 0, 0), scale, strict=True)]
+        while target and not self.is_body(target):
+            target = target.GetParent() if not target.IsPseudoRoot() else None
+        return str(target.GetPath()) if target else "", self.frame(matrix, at, rotation.Get())
+
+    def _limits_and_drives(self, prim: Prim) -> tuple[dict[str, list[float | None]], dict[str, float | None]]:
+        """Return the limits of a joint's freedoms, and the largest forces of their drives."""
+        limits, drives = {}, {}
+        for name in ("transX", "transY", "transZ", "rotX", "rotY", "rotZ", "linear", "angular", "distance"):
+            if prim.HasAPI(self.physics.LimitAPI, name):
+                api = self.physics.LimitAPI(prim, name)
+                limits[name] = [_finite(api.GetLowAttr().Get()), _finite(api.GetHighAttr().Get())]
+            if prim.HasAPI(self.physics.DriveAPI, name):
+                drives[name] = _finite(self.physics.DriveAPI(prim, name).GetMaxForceAttr().Get())
+        return limits, drives
 
 
 def _schemas(prim: Prim) -> list[str]:

@@ -15,7 +15,7 @@ from robots.drives import Drive, Spin
 from robots.expressions.expression import ParsedExpression
 from robots.formats.description import Along, AxisTurn, Description, DriveCurve, is_oblique
 from robots.formats.ratings import Rating
-from robots.model import NO_PLATFORM, PLATFORM, Closure, Frame, Inertia, Instance, Limb, Link, Mechanism
+from robots.model import NO_PLATFORM, PLATFORM, Closure, Frame, Inertia, Instance, Limb, Link, Mechanism, Platform
 from robots.parameters import LARGEST, Parameter
 from robots.redundancy import LinearTask, Task
 from robots.types import BASE, IDENTITY, ZERO, Number, Vector
@@ -52,57 +52,75 @@ def flow(description: Description) -> str:
 def _file(description: Description) -> dict[str, Any]:
     mechanism = description.template
     file: dict[str, Any] = {"limbsweep": FORMAT, "name": description.name}
-    file |= {"title": description.title} if description.title else {}
-    file |= {"source": description.source} if description.source else {}
+    file |= {key: value for key in ("title", "source") if (value := getattr(description, key))}
     if description.parameters:
         file["parameters"] = {each.name: _Inline(_parameter(each)) for each in description.parameters}
     if description.derived:
         file["derived"] = dict(description.derived)
-    if len({limb.name for limb in mechanism.limbs}) < len(mechanism.limbs):
-        raise ValueError(f"limbs of {description.name} share a name; expected a name for each: rename one")
-    places = dict(description.reference)
-    file["limbs"] = {
-        limb.name: _limb(limb) | ({"reference": _Inline(places[limb.name])} if limb.name in places else {})
-        for limb in mechanism.limbs
-    }
+    file["limbs"] = _limbs(description)
     if description.platform is not None:
-        bodies = {BASE: "platform"} | {k: link.body for k, link in enumerate(description.platform.links)}
-        carriers = {BASE: "base"} | {k: link.body for k, link in enumerate(description.platform.carriers)}
-        nowhere = [BASE] * len(mechanism.instances)
-        file["instances"] = {
-            each.name: _Inline(
-                _instance(each, mechanism)
-                | ({"body": bodies[body]} if body != BASE else {})
-                | ({"carrier": carriers[ground]} if ground != BASE else {})
-            )
-            for each, body, ground in zip(
-                mechanism.instances, description.joined or nowhere, description.standing or nowhere, strict=True
-            )
-        }
-        file |= _base(description.platform, carriers)
-        file["platform"] = _coupled(description.platform, bodies)
-        file["platform"] |= (
-            {"within": carriers[description.platform.within]} if description.platform.within != BASE else {}
-        )
+        file |= _closed_chain(description, description.platform)
     elif description.variants or mechanism.instances != default_instances(mechanism):
-        file["instances"] = {each.name: _Inline(_instance(each, mechanism)) for each in mechanism.instances}
-    for instance, variant in zip(mechanism.instances, description.variants, strict=False):
-        section: dict[str, Any] = {"values": _Inline(variant.values)} if variant.values else {}
-        section |= {"mirror": variant.mirror} if variant.mirror is not None else {}
-        if variant.closed_as:
-            limb = mechanism.limbs[instance.limb].name
-            section["reference"] = _Inline(places[f"{limb}_{variant.closed_as}"])
-        file["instances"][instance.name] = _Inline(file["instances"][instance.name] | section)
+        file["instances"] = {each.name: _instance(each, mechanism) for each in mechanism.instances}
+    for name, section in _variants(description):
+        file["instances"][name] |= section
+    if "instances" in file:
+        file["instances"] = {name: _Inline(section) for name, section in file["instances"].items()}
     if not mechanism.is_chain:
-        platform = mechanism.platform
-        file["platform"] = {"mobility": platform.mobility, "inertia": _Inline(_inertia(platform.inertia))}
-        file["platform"] |= {"home": _Inline(frame)} if (frame := _frame(platform.home)) else {}
+        file["platform"] = _platform(mechanism.platform)
     elif mechanism.platform != NO_PLATFORM:
         raise ValueError(f"{description.name} has a platform that cannot move; expected none, or mobility")
     if description.ratings:
         file["ratings"] = {rating.joint: _Inline(_rating(rating)) for rating in description.ratings}
     file |= {"massless": description.massless} if description.massless else {}
     return file
+
+
+def _limbs(description: Description) -> dict[str, Any]:
+    """Return the limbs with the reference positions of their joints. Raises ValueError for a name of two limbs."""
+    limbs, places = description.template.limbs, dict(description.reference)
+    if len({limb.name for limb in limbs}) < len(limbs):
+        raise ValueError(f"limbs of {description.name} share a name; expected a name for each: rename one")
+    return {
+        limb.name: _limb(limb) | ({"reference": _Inline(places[limb.name])} if limb.name in places else {})
+        for limb in limbs
+    }
+
+
+def _closed_chain(description: Description, platform: CoupledPlatform) -> dict[str, Any]:
+    """Return instances, base and platform of a robot whose coordinates follow from its limbs."""
+    instances = description.template.instances
+    bodies = {BASE: "platform"} | {k: link.body for k, link in enumerate(platform.links)}
+    carriers = {BASE: "base"} | {k: link.body for k, link in enumerate(platform.carriers)}
+    nowhere = [BASE] * len(instances)
+    sections = {each.name: _instance(each, description.template) for each in instances}
+    for key, names, numbers in (("body", bodies, description.joined), ("carrier", carriers, description.standing)):
+        for each, number in zip(instances, numbers or nowhere, strict=True):
+            sections[each.name] |= {key: names[number]} if number != BASE else {}
+    within = {"within": carriers[platform.within]} if platform.within != BASE else {}
+    return {
+        "instances": sections,
+        **_base(platform, carriers),
+        "platform": _coupled(platform, bodies) | within,
+    }
+
+
+def _variants(description: Description) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the differences of instances from their limbs, by the name of the instance."""
+    mechanism, places = description.template, dict(description.reference)
+    for instance, variant in zip(mechanism.instances, description.variants, strict=False):
+        section: dict[str, Any] = {"values": _Inline(variant.values)} if variant.values else {}
+        section |= {"mirror": variant.mirror} if variant.mirror is not None else {}
+        if variant.closed_as:
+            limb = mechanism.limbs[instance.limb].name
+            section["reference"] = _Inline(places[f"{limb}_{variant.closed_as}"])
+        yield instance.name, section
+
+
+def _platform(platform: Platform) -> dict[str, Any]:
+    """Return a platform with a mobility."""
+    home = {"home": _Inline(frame)} if (frame := _frame(platform.home)) else {}
+    return {"mobility": platform.mobility, "inertia": _Inline(_inertia(platform.inertia)), **home}
 
 
 def _coupled(platform: CoupledPlatform, bodies: Mapping[int, str]) -> dict[str, Any]:

@@ -351,6 +351,12 @@ class Watchdog:
 SPARE_BLOCKS = 1
 """Blocks in flight beyond the number that all threads compute at once: one begins while another is stored."""
 
+LIMB_SPARE_BLOCKS = 2
+"""The same for blocks of limb tasks on workers of several threads, where memory holds them.
+
+The tasks of two blocks share two threads so evenly that both blocks end at one time, and nothing is left to begin.
+"""
+
 SPARE_SHARE = 4
 """Workers per additional spare block: on a large cluster several end between two looks of the client."""
 
@@ -409,7 +415,9 @@ def window_size(workers: Iterable[Worker], parallel: float = 1.0, memory: int = 
     # a task of a whole block that waits on a worker takes no memory yet; tasks of limbs would begin
     waits = parallel <= 1.0 and all(worker.holds(memory) >= worker.threads for worker in workers)
     more = max(len(workers) // SPARE_SHARE, wanted // SPARE_TASKS if waits else 0)
-    spare = SPARE_BLOCKS + more if wanted and all(worker.running for worker in workers) else 0
+    is_shared = parallel > 1.0 and any(worker.threads > 1 for worker in workers)
+    least = LIMB_SPARE_BLOCKS if is_shared else SPARE_BLOCKS
+    spare = least + more if wanted and all(worker.running for worker in workers) else 0
     room = MOST if waits else min(MOST, sum(worker.holds(memory) for worker in workers))
     return max(1, round(share * min(wanted + spare, int(room))))
 

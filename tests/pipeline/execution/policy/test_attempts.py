@@ -5,6 +5,7 @@ import pytest
 from pipeline.execution.policy import (
     DEFAULTS,
     FULL,
+    LIMB_SPARE_BLOCKS,
     MOST,
     SPARE_BLOCKS,
     Agenda,
@@ -106,8 +107,8 @@ GIB = 1 << 30
     [
         ([], 1, GIB, 1),
         ([Worker(2)], 1, GIB, 2 + SPARE_BLOCKS),
-        ([Worker(2)], 4, 0, 1 + SPARE_BLOCKS),
-        ([Worker(8, 64 * GIB)], 4, GIB, 2 + SPARE_BLOCKS),
+        ([Worker(2)], 4, 0, 1 + LIMB_SPARE_BLOCKS),
+        ([Worker(8, 64 * GIB)], 4, GIB, 2 + LIMB_SPARE_BLOCKS),
         ([Worker(8, 4 * GIB)], 1, GIB, 3),
         ([Worker(8, 4 * GIB), Worker(8, 4 * GIB, base=GIB)], 1, GIB, 5),
         ([Worker(8, GIB // 2)], 1, GIB, 1),

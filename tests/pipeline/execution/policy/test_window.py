@@ -9,12 +9,17 @@ from pipeline.execution.policy import LIMB_THREADS, MOST, Worker, batch, window_
 
 @pytest.mark.parametrize(
     ("workers", "threads", "expected"),
-    [(1, 1, 2), (1, 2, 2), (2, 1, 3), (1, 4, 3), (8, 1, 11), (8, 4, 19), (64, 1, 81), (1, 64, 33)],
+    [(1, 1, 2), (1, 2, 3), (2, 1, 3), (1, 4, 4), (8, 1, 11), (8, 4, 20), (64, 1, 81), (1, 64, 34)],
 )
 def test_every_worker_has_a_block_and_larger_ones_half_as_many_as_threads(
     workers: int, threads: int, expected: int
 ) -> None:
     assert window_size([Worker(threads)] * workers, LIMB_THREADS) == expected
+
+
+def test_a_worker_of_several_threads_has_two_spare_blocks_of_limbs_where_it_can_hold_them() -> None:
+    sizes = [window_size([Worker(2, limit << 30)], LIMB_THREADS, memory=600 << 20) for limit in (1, 2, 3, 24)]
+    assert sizes == [1, 2, 3, 3]
 
 
 def test_block_tasks_are_one_for_each_thread_and_memory_is_kept() -> None:

@@ -59,6 +59,16 @@ SHORT = 256
 """Nodes of a program up to which better code is quick enough to make."""
 
 
+STREAMED = 1 << 26
+"""Bytes of results of a call from which on they are written past the caches.
+
+Before they are read, others have taken their place there; and a line that is to be overwritten is not read first.
+"""
+
+VECTOR = 8 * LANES
+"""Bytes of a vector of one group of samples."""
+
+
 def has_compiler() -> bool:
     """Return whether programs are compiled here rather than interpreted."""
     return llvm is not None
@@ -123,31 +133,33 @@ class Kernel:
         self.compiled, self.keep = compiled and llvm is not None, keep
         self.seconds_to_compile = 0.0
         self._lock = threading.Lock()
-        self._machines: dict[bool, Any] = {}
+        self._machines: dict[tuple[bool, bool], Any] = {}
         self._samples_done = 0
         self._seconds_of_bytecode = 0.0
 
-    def _machine(self, wide: bool, samples: int = FEW + 1) -> Any:
+    def _machine(self, wide: bool, samples: int = FEW + 1, *, streams: bool = False) -> Any:
         """Return the function for many groups of samples of a case, or for one at a time; often they are the same.
 
-        samples: of the call that it is for, all cases together; by default many.
+        samples: of the call that it is for, all cases together; by default many; `streams`: results pass the caches.
         """
         wide = wide and self._widens
         with self._lock:
             self._samples_done += samples
             few = self._samples_done <= FEW and len(self.program.nodes) > SHORT
-            made = self._machines.get(wide)
+            made = self._machines.get((wide, streams))
             if made is None or not (made.is_best or (self.begins() if made.bytecode else few)):
                 start = time.perf_counter()
-                made = self._new_machine(wide, few)
+                made = self._new_machine(wide, streams, few)
                 self.seconds_to_compile += time.perf_counter() - start
-                self._machines[wide] = made
+                self._machines[wide, streams] = made
             return made
 
-    def _new_machine(self, wide: bool, few: bool) -> Any:
+    def _new_machine(self, wide: bool, streams: bool, few: bool) -> Any:
         if self.begins():
             return llvm.interpret_program(self.program)
-        return llvm.compile_program(self.program, single=self.single, wide=wide, keep=self.keep, few=few)
+        return llvm.compile_program(
+            self.program, single=self.single, wide=wide, streams=streams, keep=self.keep, few=few
+        )
 
     def begins(self) -> bool:
         """Return whether bytecode is still quicker than code that has to be made."""
@@ -264,7 +276,9 @@ class Kernel:
         """Return the same call without making it, for compiled kernels; `rounds`: number of times that it is made."""
         cases, groups = self._cases(inputs), padded(samples) // LANES
         pointers, strides = self._arguments(inputs, out, cases, padded(samples))
-        machine = self._machine(groups > 1 or cases < MANY, rounds * cases * padded(samples))
+        width = padded(samples)
+        streams = 8 * self._rows * cases * width >= STREAMED and self._begins_with_vectors(pointers, strides)
+        machine = self._machine(groups > 1 or cases < MANY, rounds * cases * width, streams=streams)
         return Call(machine, (cases, groups, samples, int(filled), machine.program), pointers, strides)
 
     def _cases(self, inputs: Arrays) -> int:
@@ -278,6 +292,17 @@ class Kernel:
         layout = [(name, size(shape), name in program.sample, True) for name, shape in inputs.items()]
         made = program.outputs.items()
         return (*layout, *((name, len(nodes), name not in program.reductions, False) for name, (_, nodes) in made))
+
+    @functools.cached_property
+    def _rows(self) -> int:
+        """Number of rows of samples that a case has as results."""
+        return sum(count for _, count, long, is_input in self._places if long and not is_input)
+
+    def _begins_with_vectors(self, pointers: Sequence[int], strides: Sequence[int]) -> bool:
+        """Return whether each row of results begins at a multiple of the bytes of a vector."""
+        results = [k for k, (_, _, long, is_input) in enumerate(self._places) if long and not is_input]
+        steps = (step for k in results for step in strides[2 * k : 2 * k + 2])
+        return not (any(pointers[k] % VECTOR for k in results) or any(step % LANES for step in steps))
 
     def _arguments(self, inputs: Arrays, out: Arrays, cases: int, width: int) -> tuple[list[int], list[int]]:
         pointers: list[int] = []

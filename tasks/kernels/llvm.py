@@ -79,10 +79,16 @@ def widens(program: Program) -> bool:
 
 
 def compile_program(
-    program: Program, *, single: bool = False, wide: bool = False, keep: bool = True, few: bool = False
-) -> Machine:  # fmt: skip
+    program: Program,
+    *,
+    single: bool = False,
+    wide: bool = False,
+    streams: bool = False,
+    keep: bool = True,
+    few: bool = False,
+) -> Machine:
     """Return a program's machine code for this processor, samples in double or single precision; `few`: of them."""
-    return compile_text(source(program, single=single, wide=wide), _SIGNATURE, keep=keep, few=few)
+    return compile_text(source(program, single=single, wide=wide, streams=streams), _SIGNATURE, keep=keep, few=few)
 
 
 def starts_at_once() -> bool:

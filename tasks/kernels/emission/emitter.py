@@ -18,7 +18,17 @@ from __future__ import annotations
 from robots.data_classes import dataclass
 from tasks.kernels.emission import writer
 from tasks.kernels.emission.slots import Argument, Repeats, Stretch, handed_over, is_long, kernel_slots, loop_slots
-from tasks.kernels.emission.writer import ATTRIBUTES, FILL, PLACE, FunctionText, constant, declarations, literal
+from tasks.kernels.emission.writer import (
+    ATTRIBUTES,
+    FILL,
+    PAST_CACHES,
+    PAST_CACHES_MARK,
+    PLACE,
+    FunctionText,
+    constant,
+    declarations,
+    literal,
+)
 from tasks.kernels.expression import CASE, CONSTANT, RESULT, SAMPLE
 from tasks.kernels.interpreter import IDENTITY
 from tasks.kernels.keys import LANES, Key
@@ -72,7 +82,12 @@ class _StretchText(FunctionText):
 
 @dataclass
 class _Emitter(FunctionText):
-    """Writes the whole text; `sums` are doubles, of as many lanes as reductions have."""
+    """Writes the whole text; `sums` are doubles, of as many lanes as reductions have.
+
+    `streams`: outputs, whose rows begin with a whole vector, are written past the caches.
+    """
+
+    streams: bool = False
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -131,7 +146,8 @@ class _Emitter(FunctionText):
         for number, stretch in enumerate(self.repeats.stretches):
             kernel += function(program, stretch, number, self.single)
         fill = [FILL] if self.filled else []
-        return "\n".join([*kernel, *fill, *declarations(), ATTRIBUTES])
+        marks = [PAST_CACHES_MARK] if self.streams else []
+        return "\n".join([*kernel, *fill, *declarations(), ATTRIBUTES, *marks])
 
     def _entry(self, arrays: list[Key]) -> dict[tuple[Key, int], str]:
         """Write the code before all cases; return the memory of sums of reduced outputs, by name and row."""
@@ -202,6 +218,8 @@ class _Emitter(FunctionText):
         self.line("%again = icmp slt i64 %case.next, %cases")
         self.line("br i1 %again, label %cases.body, label %end")
         self.label("end")
+        if self.streams:
+            self.line("fence seq_cst")  # stores past caches may come after what tells other threads of them
         self.line("ret void")
 
     def places(self) -> None:
@@ -304,7 +322,7 @@ class _Emitter(FunctionText):
             for k, offset in enumerate(self.offsets):
                 at = self.new(f"getelementptr double, ptr {address}, i64 {offset}")
                 part = self.pick(self.doubles, value, k, LANES) if self.lanes > LANES else value
-                self.line(f"store <{LANES} x double> {part}, ptr {at}, align 8")
+                self.line(f"store <{LANES} x double> {part}, ptr {at}, {PAST_CACHES if self.streams else 'align 8'}")
 
     def _fill(self, row: dict[Key, str]) -> None:
         """Write outputs that are constants, row by row, when the case has no more to read: arrays may be inputs too."""
@@ -359,6 +377,6 @@ class _Emitter(FunctionText):
             self.line(f"store double {scalar}, ptr {self.address(row[name], component, self.by_component[name])}")
 
 
-def source(program: Program, *, single: bool = False, wide: bool = False) -> str:
-    """Return the program as LLVM text; `wide`: two groups of samples at a time."""
-    return _Emitter(program, single, wide).text()
+def source(program: Program, *, single: bool = False, wide: bool = False, streams: bool = False) -> str:
+    """Return the program as LLVM text; `wide`: two groups of samples at a time; `streams`: outputs pass the caches."""
+    return _Emitter(program, single, wide, streams).text()

@@ -120,6 +120,9 @@ attributes #1 = {{ noinline cold {_NATURE} }}
 !0 = !{{ !"branch_weights", i32 1000, i32 1 }}"""
 """Attributes of functions, and the weight by which a loop that may be skipped is more likely to be."""
 
+PAST_CACHES, PAST_CACHES_MARK = "align 64, !nontemporal !1", "!1 = !{ i32 1 }"
+"""End of a store that leaves no line of its vector in a cache, and what the text says of it at its own end."""
+
 
 PLACE = 64
 """Bytes of a slot: a vector of one group."""

@@ -13,6 +13,7 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from tasks.kernels import expression, kernel
+from tasks.kernels.emission.emitter import source
 from tasks.kernels.expression import Dual
 from tasks.kernels.interpreter import interpret
 from tasks.kernels.kernel import Kernel, compiled, padded
@@ -53,6 +54,42 @@ def test_two_groups_of_samples_at_a_time_have_the_same_bits(recipe: Recipe, batc
         out = poisoned_outputs(ready, batch.cases, batch.samples)
         ready(batch.strided, batch.samples, out)
     assert_same_bits(trimmed(out, batch.samples), interpret(program, batch.inputs, batch.samples))
+
+
+def in_vectors(shape: tuple[int, ...], first: int = 0) -> np.ndarray:
+    """Return an array of NaN that begins so many numbers after a whole vector."""
+    size = int(np.prod(shape))
+    rows = kernel.huge_pages(8 * (first + size)).view(float)[first:].reshape(shape)
+    rows[...] = np.nan
+    return rows
+
+
+@few
+@given(recipe=recipes(), batch=batches(), wide=st.booleans())
+def test_results_that_pass_the_caches_have_the_same_bits(recipe: Recipe, batch: Batch, wide: bool) -> None:
+    program = recipe.program()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(kernel.llvm, "widens", lambda program: wide)
+        patch.setattr(kernel, "STREAMED", 0)
+        ready = Kernel(program)
+        out = {name: in_vectors(shape) for name, shape in ready.shapes(batch.cases, batch.samples).items()}
+        ready(batch.strided, batch.samples, out)
+    ((_, streams),) = ready._machines
+    assert streams
+    assert_same_bits(trimmed(out, batch.samples), interpret(program, batch.inputs, batch.samples))
+
+
+@pytest.mark.parametrize(("least", "first", "streams"), [(0, 0, True), (0, 1, False), (3 * 2 * 64 * 8 + 1, 0, False)])
+def test_only_many_results_in_rows_of_whole_vectors_pass_the_caches(
+    monkeypatch: pytest.MonkeyPatch, least: int, first: int, streams: bool
+) -> None:
+    monkeypatch.setattr(kernel, "STREAMED", least)
+    ready = Kernel(trace("twice", lambda x: {"twice": 2.0 * x}, case={}, sample={"x": (3,)}))
+    given = np.arange(3.0 * 2 * 64).reshape(2, 3, 64)
+    found = ready({"x": given}, 64, {"twice": in_vectors(given.shape, first)})["twice"]
+    np.testing.assert_array_equal(found, 2.0 * given)
+    assert [key[1] for key in ready._machines] == [streams]
+    assert ("nontemporal" in source(ready.program, streams=streams)) == streams
 
 
 def rare_program() -> Program:
@@ -312,4 +349,4 @@ def test_better_code_comes_with_more_samples(monkeypatch: pytest.MonkeyPatch) ->
     (better,) = run._machines.values()
     assert (quick.is_best, better.is_best) == (False, True)
     assert_same_bits(first, later)
-    assert Kernel(total_program(), keep=False).prepare()._machines[False].is_best
+    assert Kernel(total_program(), keep=False).prepare()._machines[False, False].is_best

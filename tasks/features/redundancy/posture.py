@@ -35,7 +35,7 @@ from robots.redundancy import ArmAngle, LinearTask, Task
 from robots.status import Status
 from tasks.kernels.expression import ZERO, Array, Dual, Expression, Mask, Scalar
 from tasks.kernels.tangent import tangent
-from tasks.mathematics.algebra import array, atan2, cross, either, every, largest, sincos, sqrt, total, where
+from tasks.mathematics.algebra import array, atan2, cross, either, every, sincos, sqrt, total, where
 from tasks.mathematics.systems import determinant, inverse, pseudo_inverse
 from tasks.mechanics.chain import Chain
 from tasks.mechanics.equations import state_seeds
@@ -152,27 +152,26 @@ def _product(times: Callable[[Any, Any], Any], a: Jet, b: Jet) -> Jet:
 class FreeJoints(ABC):
     """The joints `resolved` of a chain at one configuration, and their posture and tasks.
 
-    Vectors are over the joints of the tree; `aimed` and `wanted` over tasks, of which a posture has none.
+    Vectors are over the joints of the tree; `aimed` and `wanted` over tasks, of which a posture has none. Steps, rates
+    and accelerations of the resolved joints are in their `units`, so that slides are as large as angles.
     """
 
     limb: Chain
     embedding: Embedding
     states: Sequence[JointState]
     resolved: tuple[int, ...]
+    units: Array
 
     @cached_property
     def ways(self) -> list[Array]:
         """H_s: rates of all joints by the rate of each resolved joint."""
         place = {joint: k for k, joint in enumerate(self.embedding.choice.independent)}
-        return [self.embedding.matrix[:, place[joint]] for joint in self.resolved]
+        pairs = zip(self.resolved, self.units, strict=True)
+        return [self.embedding.matrix[:, place[joint]] * unit for joint, unit in pairs]
 
     def moved(self, step: Array) -> Array:
         """Compute the displacements of all joints for a step of the resolved joints."""
         return sum((way * value for way, value in zip(self.ways, step, strict=True)), start=np.zeros(len(self.states)))
-
-    def longest(self, step: Array) -> Scalar:
-        """Return the longest step of a joint in a step of the resolved ones."""
-        return largest(self.moved(step))
 
     def tree(self, rates: Array) -> Array:
         """Return the rates of all joints from the rates of the independent joints."""

@@ -42,15 +42,15 @@ from tasks.stages.request import Feature, Request
 
 ITERATIONS = 800
 CALM = 0.05
-"""Longest step of a free joint [rad or m] with which the given coordinates continue to move."""
+"""Longest step of a free joint [rad, or relative to the chain] with which the given coordinates continue to move."""
 TURNING = 2.0
 """Factor by which steps are shorter with tasks, whose rows turn on the way."""
 SETTLED = Dual(1e-7, 1e-3)
-"""Longest step of a free joint [rad or m] after which one more step is exact to rounding."""
+"""Longest step of a free joint [rad, or relative to the chain] after which one more step is exact to rounding."""
 LEAST = Dual(1e-9, 1e-4)
-"""Longest next step [rad or m] with which a sample counts as solved."""
+"""Longest next step [rad, or relative to the chain] with which a sample counts as solved."""
 APART = Dual(1e-7, 1e-3)
-"""Difference of cosines, sines and displacements up to which two solutions count as equal."""
+"""Difference of cosines, sines and displacements, relative to the chain, up to which two solutions count as equal."""
 
 
 @dataclass(frozen=True)
@@ -100,22 +100,18 @@ def solved_limb(
     near = problem.free_joints(states, problem.joined(x, s), problem.values(b))
     first = near.rates(problem.columns(rates), problem.changes(tasks))
     second = near.accelerations(problem.columns(rates), first, problem.columns(accelerations), problem.changes(seconds))
-    parts = ((x, s), (rates, first), (accelerations, second))
+    parts = ((x, s), (rates, first * problem.units), (accelerations, second * problem.units))
     whole = array([x for part in parts for x in problem.joined(*part)])
     solved = chain.solve(mounted, *np.split(whole, 3))
-    apart = total([a - b for a, b in zip(_numbers(mounted, states), _numbers(mounted, solved.states), strict=True)])
+    apart = total(problem.difference(states, solved.states))
     status: Scalar = where(apart <= APART, float(Status.OK), float(Status.WRONG_BRANCH))
     if posture.tasks:
         status = where(problem.turned_over(near), float(Status.WRONG_BRANCH), status)
     status = where(near.regular, status, float(Status.SINGULAR))
-    missed = near.longest(near.step(None, np.zeros(len(posture.tasks))))
+    missed = problem.longest(near, near.step(None, np.zeros(len(posture.tasks))))
     status = where(every([settled, missed <= LEAST]), status, float(Status.NOT_CONVERGED))
     status = where(solved.status > 0.5, solved.status, status)
     return mounted, replace(solved, status=status), pose, moving, whole
-
-
-def _numbers(mounted: Chain, states: Sequence[JointState]) -> list[Scalar]:
-    return [x for link, state in zip(mounted.limb.links, states, strict=True) for x in state.packed(link)]
 
 
 @dataclass(frozen=True)
@@ -135,6 +131,42 @@ class Resolution:
     def given(self) -> tuple[int, ...]:
         """The other independent joints."""
         return tuple(joint for joint in self.chain.choice.independent if joint not in self.resolved)
+
+    @cached_property
+    def size(self) -> Scalar:
+        """A length of the chain [m], of which displacements are parts."""
+        return chain.loop_size(self.chain.tips([HOME] * len(self.chain.limb.links)))
+
+    @cached_property
+    def scale(self) -> Array:
+        """Factors (joint of the tree,) that make displacements relative to the size."""
+        part = 1.0 / self.size
+        return array([1.0 if link.joint_kind.turns else part for link in self.chain.limb.links])
+
+    @cached_property
+    def task_scale(self) -> Array:
+        """Factors (task,) that make tasks as large as the angles and relative displacements of their joints."""
+        still = dict.fromkeys(self.chain.choice.independent, 0.0)
+        states = [HOME] * len(self.chain.limb.links)
+        conditions = [condition(task, self.chain.limb, states, still) for task in self.posture.tasks]
+        return array([1.0 if entry.angle else 1.0 / total(entry.gradient / self.scale) for entry in conditions])
+
+    @cached_property
+    def units(self) -> Array:
+        """Units of the resolved joints (resolved,): 1 rad, or the size."""
+        turns = (self.chain.limb.links[joint].joint_kind.turns for joint in self.resolved)
+        return array([1.0 if turning else self.size for turning in turns])
+
+    def longest(self, near: FreeJoints, step: Array) -> Scalar:
+        """Return the longest step of a joint [rad, or relative to the size] in a step of the resolved joints."""
+        return largest(near.moved(step) * self.scale)
+
+    def difference(self, one: Sequence[JointState], other: Sequence[JointState]) -> list[Scalar]:
+        """Return the differences of cosines, sines, and displacements relative to the size, of all joints."""
+        joints = zip(self.chain.limb.links, one, other, self.scale, strict=True)
+        return [
+            (x - y) * part for link, a, b, part in joints for x, y in zip(a.packed(link), b.packed(link), strict=True)
+        ]
 
     def parts(self, motion: Array) -> tuple[Array, Array]:
         """Split a motion vector into values of the given joints and values of the tasks."""
@@ -164,7 +196,7 @@ class Resolution:
         limb, posture = self.chain.limb, self.posture
         values = dict(zip(self.chain.choice.independent, independent, strict=True))
         weights, distance = self._distance(states, values)
-        here = (self.chain, Embedding.of(limb, self.chain.choice, states), states, self.resolved)
+        here = (self.chain, Embedding.of(limb, self.chain.choice, states), states, self.resolved, self.units)
         departure = Departure(*here, weights, distance)
         if not posture.tasks:
             return departure
@@ -219,8 +251,7 @@ class Resolution:
         that keep the posture near its least distance and tasks near their values.
         """
         limb, links = self.chain.limb, self.chain.limb.links
-        start = self.chain.tips([HOME] * len(links))
-        enough = CONVERGED * chain.loop_size(start)
+        enough = CONVERGED * self.size
         targets = [
             value if limb.winds else chain.within_turn(links[joint], value)
             for joint, value in zip(self.given, stated, strict=True)
@@ -269,24 +300,27 @@ class _Search:
     def step(self, flat: Sequence[Scalar]) -> tuple[list[Scalar], Mask]:
         """Return the state after a step, its open residuals, the length of the change, and whether it is the last."""
         states, reached, s, aims = self.unpacked(flat)
-        near = self.problem.free_joints(states, self.problem.joined(array(reached), array(s)), aims)
+        problem = self.problem
+        near = problem.free_joints(states, problem.joined(array(reached), array(s)), aims)
         closing = near.embedding.correction()
-        calm = near.longest(near.step(closing, np.zeros(len(self.ends)))) <= CALM
+        calm = problem.longest(near, near.step(closing, np.zeros(len(self.ends)))) <= CALM
         left = [target - value for target, value in zip(self.targets, reached, strict=True)]
         whole, ahead, longest = self._ahead(near, left, aims)
         close = opposite(longest > STEP_LIMIT)
         share = where(calm, where(close, 1.0, STEP_LIMIT / where(close, STEP_LIMIT, longest)), 0.0)
         caused = whole * share + closing
         change = near.step(caused, array([rest * share for rest in ahead]))
-        length = near.longest(change)
+        length = problem.longest(near, change)
         short = opposite(length > STEP_LIMIT)
         change = change * where(short, 1.0, STEP_LIMIT / where(short, STEP_LIMIT, length))
         following = self._moved(states, caused + near.moved(change))
         arrived = every([calm, close])
         following += _towards(arrived, share, self.targets, reached, left)
-        following += [value + part for value, part in zip(s, change, strict=True)]
+        following += [value + part for value, part in zip(s, change * problem.units, strict=True)]
         following += _towards(arrived, share, self.ends, aims, ahead)
-        open_by = total([*near.embedding.residuals(), *left, *ahead])
+        ways = [gap * problem.scale[joint] for joint, gap in zip(problem.given, left, strict=True)]
+        remaining = [*ways, *(array(ahead) * problem.task_scale)]
+        open_by = total([*near.embedding.residuals(problem.size), *(x * problem.size for x in remaining)])
         # NaN counts as done: it will not get better
         return [*following, open_by, length], every([opposite(open_by > self.enough), opposite(length > SETTLED)])
 
@@ -300,10 +334,12 @@ class _Search:
             moves[place[joint]] = value
         whole = near.embedding.matrix @ array(moves)
         ahead = [end - aim for end, aim in zip(self.ends, aims, strict=True)]
-        longest = largest(whole)
+        scale = self.problem.scale
+        longest = largest(whole * scale)
         if self.ends:  # for tasks, free joints may move further than given joints
             carried = near.moved(near.rates(array(moves), array(ahead)))
-            longest = largest([*(whole + carried), *ahead]) * TURNING
+            tasks = array(ahead) * self.problem.task_scale
+            longest = largest([*((whole + carried) * scale), *tasks]) * TURNING
         return whole, ahead, longest
 
     def _moved(self, states: Sequence[JointState], steps: Array) -> list[Scalar]:

@@ -295,45 +295,51 @@ def labelled_results(
     function = functools.partial(plain.cases, tuple(parameters), tuple(moving), rest)
     probe = functools.partial(plain.cases, tuple(parameters), tuple(moving), {**rest, **(probing or {})})
     arrays = [_design_values(plain.name, name, value) for name, value in parameters.items()]
-    cores: list[Dims] = [()] * len(parameters)
     probes = [np.asarray(plain.robot.values.get(name, 0.0)) for name in parameters]
-    for name, value in moving.items():
-        wanted = plain.row.arguments[name]
-        if is_labelled(value):
-            value = _meant(name, value, wanted, plain.robot)
-        array, core = _with_core(name, value, wanted)
-        arrays.append(array)
-        cores.append(core)
+    inputs = [_input(plain, name, value) for name, value in moving.items()]
+    for name, (array, core) in zip(moving, inputs, strict=True):
         probes.append(_probe(name, tuple(array.sizes[dim] for dim in core), plain.row))
     # one sample gives the size of results, such as the number of columns of a regressor
-    sizes: dict[str, int] = {}
     with np.errstate(all="ignore"):
         parts = probe(*probes)
+    kept = [k for k, part in enumerate(parts) if part.size]  # no empty results, as for joints with friction
+    sizes: dict[str, int] = {}
     for dims, part in zip(results.values(), parts, strict=True):
         sizes |= zip(dims, part.shape, strict=True)
-    sizes |= lengths or {}
-    kept = [k for k, part in enumerate(parts) if part.size]  # no empty results, as for joints with friction
     results = {name: dims for k, (name, dims) in enumerate(results.items()) if k in kept}
-    sizes = {dim: size for dim, size in sizes.items() if any(dim in dims for dims in results.values())}
+    sizes = {
+        dim: size for dim, size in (sizes | dict(lengths or {})).items() if any(dim in x for x in results.values())
+    }
     computed = xr.apply_ufunc(
         lambda *parts: _selected(function(*parts), kept),
         *arrays,
-        input_core_dims=cores,
+        *(array for array, _ in inputs),
+        input_core_dims=[*([()] * len(parameters)), *(core for _, core in inputs)],
         output_core_dims=list(results.values()),
         keep_attrs=False,
         dask="parallelized",
         output_dtypes=[parts[k].dtype for k in kept],
         dask_gufunc_kwargs={"output_sizes": sizes, "allow_rechunk": True},
     )
-    computed = xr.Dataset(dict(zip(results, computed if len(kept) > 1 else [computed], strict=True)))
-    labels = labels_of(plain.robot, sizes)
+    dataset = xr.Dataset(dict(zip(results, computed if len(kept) > 1 else [computed], strict=True)))
+    return _with_labels(plain, dataset, labels_of(plain.robot, sizes))
+
+
+def _input(plain: PlainFunction, name: str, value: ArrayLike | xr.DataArray) -> tuple[xr.DataArray, Dims]:
+    """Return an argument as a DataArray in the units and axes of the function, and its core dims."""
+    dims = plain.row.arguments[name]
+    return _with_core(name, _meant(name, value, dims, plain.robot) if is_labelled(value) else value, dims)
+
+
+def _with_labels(plain: PlainFunction, dataset: xr.Dataset, labels: dict[str, Any]) -> xr.Dataset:
+    """Return results with the labels of their dims, and of fields that are no arrays."""
     for field, dim in plain.row.labels.items():
         texts = label_texts(plain.labels[field])
         if dim:
             labels[dim] = texts
         else:
-            computed.attrs[field] = " ".join(texts)
-    named: xr.Dataset = computed.assign_coords({d: labels[d] for d in computed.dims if d in labels})
+            dataset.attrs[field] = " ".join(texts)
+    named: xr.Dataset = dataset.assign_coords({d: labels[d] for d in dataset.dims if d in labels})
     return named
 
 

@@ -7,7 +7,7 @@ backlashes too, see `tasks.dynamics.corners`: a step with one inside is taken ag
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 
 import numpy as np
 from scipy.integrate import DenseOutput, OdeSolver
@@ -73,36 +73,43 @@ class AdaptiveCase:
         self.effort = Effort(last - first)
         pieces = self.pushes.breaks.pieces(first, last - first)
         for piece in pieces:
-            time, end = piece.start, last if piece is pieces[-1] else piece.start + piece.length
-            self.inside = time + 0.5 * piece.length
-            if time > first:
-                now = forced(self.system, now, self.force(time, now.state))
-            for _ in range(EVENTS):
-                # an explicit solver would look for its first step for ever
-                if self.effort.crawls(time) or not np.isfinite(now.rates.rate).all():
-                    break
-                solver = self.solver(self._change(now.modes), time, now.state[:, 0], end, **self.tolerances)
-                event = NONE
-                for reached, dense, event in self._until_event(solver, now):
-                    while waiting and waiting[0] <= reached:
-                        yield float(waiting[0]), self._at(float(waiting.pop(0)), dense, now.modes)
-                    time = reached
-                    if event == CORNER:
-                        there = self._at(reached, dense, now.modes)
-                        now = forced(self.system, there, self.force(reached, there.state))
-                    elif event:
-                        now = self._after(reached, dense, now)
-                    elif reached >= end and waiting:
-                        now = self._at(end, dense, now.modes)
-                if not waiting:
-                    return
-                if not event or time >= end:
-                    break
-            if time < end:
+            end = last if piece is pieces[-1] else piece.start + piece.length
+            self.inside = piece.start + 0.5 * piece.length
+            if piece.start > first:
+                now = forced(self.system, now, self.force(piece.start, now.state))
+            now, reached = yield from self._through(now, piece.start, end, waiting)
+            if reached < end or not waiting:
                 break
         lost = now.like(np.full_like(values, np.nan) for values in now.arrays())
         for left in waiting:
             yield float(left), lost
+
+    def _through(
+        self, now: Moment, time: float, end: float, waiting: list[float]
+    ) -> Generator[tuple[float, Moment], None, tuple[Moment, float]]:
+        """Yield the case at the `waiting` times up to an end without a jump before it, and take them off.
+
+        Returns the last moment, and the time up to which the case came.
+        """
+        for _ in range(EVENTS):
+            # an explicit solver would look for its first step for ever
+            if self.effort.crawls(time) or not np.isfinite(now.rates.rate).all():
+                break
+            solver = self.solver(self._change(now.modes), time, now.state[:, 0], end, **self.tolerances)
+            event = NONE
+            for time, dense, event in self._until_event(solver, now):
+                while waiting and waiting[0] <= time:
+                    yield float(waiting[0]), self._at(float(waiting.pop(0)), dense, now.modes)
+                if event == CORNER:
+                    there = self._at(time, dense, now.modes)
+                    now = forced(self.system, there, self.force(time, there.state))
+                elif event:
+                    now = self._after(time, dense, now)
+                elif time >= end and waiting:
+                    now = self._at(end, dense, now.modes)
+            if not (waiting and event) or time >= end:
+                break
+        return now, time
 
     def _until_event(self, solver: OdeSolver, start: Moment) -> Iterator[tuple[float, DenseOutput, str]]:
         """Yield each step of the solver, the last one up to an event if there is one; none if the solver gets stuck."""

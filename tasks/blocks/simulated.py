@@ -6,12 +6,14 @@ trajectories, gains and initial states, the last fastest.
 
 from __future__ import annotations
 
+import functools
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
 import numpy as np
 
+from robots.data_classes import dataclass
 from robots.dims import GAINS, STATE
 from robots.formulas import as_row
 from robots.limits import NO_LIMITS, Capacity
@@ -241,61 +243,59 @@ class _Simulated:
         return {name: np.stack([case[name] for case in cases]) for name in names}
 
     def _simulation(self, place: Mapping[str, np.ndarray]) -> SimulatedBatch:
-        block, chosen, family = self.block, self.simulated.simulation, self.block.family
-        parameters = block.designs.parameters[place["design"]]
-        gravity = block.designs.gravity_of(0)
-        model = InverseModel(family, case_rows(family, parameters, gravity))
-        friction = np.ascontiguousarray(block.friction[place["friction"]])
-        motions = self._references(1)
+        chosen, cases = self.simulated.simulation, _Cases.at(self.block, place)
+        motions, track = self._references(1), self._track(place)
         offsets = self.simulated.state[place[STATE]]
-        track = self._track(place)
-        start = moved_starts(family, motions[track, :, 0].T, self.simulated.offsets, offsets)
-        gains = np.ascontiguousarray(self.simulated.gains[place[GAINS]].T)
-        rates = ActuatorRates(model)
-        supply = Supply(self._fed_motors(place), rates) if chosen.fed else None
-
-        def plant(schedule: Schedule) -> Plant:
-            load, field = self._load(schedule, place), self._field(schedule, len(parameters))
-            system = MotionSystem.of_cases(
-                family, parameters, block.groups, friction, gravity, base=field is not None,
-                load_with_platform=any(load.axes == "platform" for load in self.loads),
-                elasticity=block.criteria.elasticity if block.criteria.reactions else None,
-            )  # fmt: skip
-            method = "rk4" if chosen.method == TREE else chosen.method
-            if chosen.windings and supply is not None:
-                system = self._wound(system, supply, place)
-            fed = None if chosen.windings else supply
-            robots = MovingRobots.of(system, start, schedule.step, method, load, field, fed)
-            if chosen.method != TREE:
-                return robots
-            return MovingTrees.of(robots, block.designs.parameters, place["design"], chosen.stops, model)
-
-        def drive(schedule: Schedule) -> ForceSource:
-            if chosen.controller is not None:
-                factor = schedule.steps // self.schedule.steps
-                tracks = Tracks(self._references(factor), track)
-                return Controlled(model, tracks, chosen.controller, gains, schedule.step, chosen.step)
-            return self._profiled(schedule, place)
-
-        cases = case_stages(block, self.of_steps, parameters, friction) if self.of_steps else None
-
-        def meter(schedule: Schedule) -> StepMetrics:
-            assert cases is not None
-            return StepMetrics(cases, schedule.step)
-
-        def loop(plant: Plant, drive: ForceSource, schedule: Schedule) -> TimeLoop | None:
-            if not isinstance(plant, MovingRobots):
-                return None
-            return time_loop(plant, drive, schedule.step, FASTEST, alone=alone)
-
-        alone = all((numbers == numbers[0]).all() for numbers in place.values())
-        metered = meter if cases is not None else None
+        start = moved_starts(self.block.family, motions[track, :, 0].T, self.simulated.offsets, offsets)
+        supply = Supply(self._fed_motors(place), ActuatorRates(cases.model)) if chosen.fed else None
+        batch = SimulatedBatch(
+            cases.model,
+            functools.partial(self._plant, cases, start, supply),
+            functools.partial(self._drive, cases),
+            self.schedule,
+            np.full(len(cases.parameters), np.inf),
+            keep=self.keep,
+            meter=self._meter(cases),
+            loop=functools.partial(_loop, alone=all((numbers == numbers[0]).all() for numbers in place.values())),
+        )
         if chosen.controller is None:
-            endless = np.full(len(parameters), np.inf)
-            return SimulatedBatch(model, plant, drive, self.schedule, endless, keep=self.keep, meter=metered, loop=loop)
-        reach, last = self._way(parameters, gravity, motions, np.stack([place["design"], track]))
-        fastest = self._fastest(motions)[track]
-        return SimulatedBatch(model, plant, drive, self.schedule, fastest, reach, last, self.keep, metered, loop)
+            return batch
+        reach, last = self._way(cases, motions, np.stack([place["design"], track]))
+        return replace(batch, fastest=self._fastest(motions)[track], reach=reach, last=last)
+
+    def _plant(self, cases: _Cases, start: np.ndarray, supply: Supply | None, schedule: Schedule) -> Plant:
+        """Return the robots of cases in their states at the start."""
+        chosen, block, place = self.simulated.simulation, self.block, cases.place
+        load, field = self._load(schedule, place), self._field(schedule, len(cases.parameters))
+        system = MotionSystem.of_cases(
+            block.family, cases.parameters, block.groups, cases.friction, cases.gravity, base=field is not None,
+            load_with_platform=any(load.axes == "platform" for load in self.loads),
+            elasticity=block.criteria.elasticity if block.criteria.reactions else None,
+        )  # fmt: skip
+        method = "rk4" if chosen.method == TREE else chosen.method
+        if chosen.windings and supply is not None:
+            system = self._wound(system, supply, place)
+        fed = None if chosen.windings else supply
+        robots = MovingRobots.of(system, start, schedule.step, method, load, field, fed)
+        if chosen.method != TREE:
+            return robots
+        return MovingTrees.of(robots, block.designs.parameters, place["design"], chosen.stops, cases.model)
+
+    def _drive(self, cases: _Cases, schedule: Schedule) -> ForceSource:
+        """Return the controllers of cases, or their force profiles."""
+        chosen, place = self.simulated.simulation, cases.place
+        if chosen.controller is None:
+            return self._profiled(schedule, place)
+        tracks = Tracks(self._references(schedule.steps // self.schedule.steps), self._track(place))
+        gains = np.ascontiguousarray(self.simulated.gains[place[GAINS]].T)
+        return Controlled(cases.model, tracks, chosen.controller, gains, schedule.step, chosen.step)
+
+    def _meter(self, cases: _Cases) -> Callable[[Schedule], StepMetrics] | None:
+        """Return the factory of the metrics over all steps; None if none is requested."""
+        if not self.of_steps:
+            return None
+        stages = case_stages(self.block, self.of_steps, cases.parameters, cases.friction)
+        return lambda schedule: StepMetrics(stages, schedule.step)
 
     def _fastest(self, motions: np.ndarray) -> np.ndarray:
         """Return the largest rate of a freedom of each reference (trajectory,), at least LEISURELY."""
@@ -304,9 +304,7 @@ class _Simulated:
         rows = slice(free, 2 * free) if mechanism.is_chain else slice(3, 6) if size == 9 else slice(12, 18)
         return np.maximum(np.abs(motions[:, rows]).max(axis=(1, 2)), LEISURELY)
 
-    def _way(
-        self, parameters: np.ndarray, gravity: tuple[float, float, float], motions: np.ndarray, pairs: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
+    def _way(self, cases: _Cases, motions: np.ndarray, pairs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the range of references in coordinates of actuators, and where they end, (actuator, case).
 
         pairs: number of the design and of the reference of each case. Equal ones are looked at once, at as many
@@ -318,11 +316,12 @@ class _Simulated:
         least = most = last = np.zeros((len(self.block.family.reference.actuators), len(first)))
         for start in range(0, len(places), at_once):
             some = places[start : start + at_once]
-            cases, instants = (x.ravel() for x in np.meshgrid(first, some))
-            filled = np.minimum(np.arange(padded(len(cases))), len(cases) - 1)
-            model = InverseModel(self.block.family, case_rows(self.block.family, parameters[cases[filled]], gravity))
-            motion = np.ascontiguousarray(motions[pairs[1, cases], :, instants][filled].T)
-            rows = model.run(motion, forces=False).position[:, : len(cases)].reshape(-1, len(some), len(first))
+            which, instants = (x.ravel() for x in np.meshgrid(first, some))
+            filled = np.minimum(np.arange(padded(len(which))), len(which) - 1)
+            values = case_rows(self.block.family, cases.parameters[which[filled]], cases.gravity)
+            model = InverseModel(self.block.family, values)
+            motion = np.ascontiguousarray(motions[pairs[1, which], :, instants][filled].T)
+            rows = model.run(motion, forces=False).position[:, : len(which)].reshape(-1, len(some), len(first))
             for count, last in enumerate(np.moveaxis(rows, 1, 0), start):
                 least, most = (last, last) if count == 0 else (np.fmin(least, last), np.fmax(most, last))
         return (most - least)[:, back], last[:, back]
@@ -440,6 +439,31 @@ class _Simulated:
             samples["given_status"] = np.ascontiguousarray(status[:, None].astype(float))
             result |= case_series(block, self.of_stages, cases, samples, status)
         return result
+
+
+@dataclass(frozen=True)
+class _Cases:
+    """Cases at places of a block: parameters and friction (case, ...), and the model of their drives."""
+
+    place: Mapping[str, np.ndarray]
+    parameters: np.ndarray
+    friction: np.ndarray
+    gravity: tuple[float, float, float]
+    model: InverseModel
+
+    @classmethod
+    def at(cls, block: Block, place: Mapping[str, np.ndarray]) -> _Cases:
+        """Return the cases at these places."""
+        parameters, gravity = block.designs.parameters[place["design"]], block.designs.gravity_of(0)
+        model = InverseModel(block.family, case_rows(block.family, parameters, gravity))
+        return cls(place, parameters, np.ascontiguousarray(block.friction[place["friction"]]), gravity, model)
+
+
+def _loop(plant: Plant, drive: ForceSource, schedule: Schedule, *, alone: bool) -> TimeLoop | None:
+    """Return the loop that takes several steps at once; None for robots that it cannot move."""
+    if not isinstance(plant, MovingRobots):
+        return None
+    return time_loop(plant, drive, schedule.step, FASTEST, alone=alone)
 
 
 def case_stages(block: Block, wanted: Iterable[str], parameters: np.ndarray, friction: np.ndarray) -> CaseStages:

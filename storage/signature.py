@@ -10,6 +10,8 @@ from __future__ import annotations
 import json
 import os
 import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
@@ -25,6 +27,7 @@ SIGNATURE = "limbsweep.sig"
 _PURPOSE = b"limbsweep manifest, format of 2026\0"
 _SIZE = 64
 _LARGEST_KEY = 1 << 16
+OTHER_KIND = "a key of another kind; expected one that ssh-keygen -t ed25519 makes"
 
 
 def sign(store: LocationLike, key: str | Path) -> str:
@@ -67,27 +70,30 @@ def _signed(manifest: Manifest) -> bytes:
 def _private(file: Path) -> Ed25519PrivateKey:
     text = _text(file)
     load = serialization.load_ssh_private_key if b"OPENSSH" in text else serialization.load_pem_private_key
-    try:
+    with _key_refusals(file, "private", "one of ed25519 without a pass phrase"):
         key = load(text, None)
-    except (ValueError, TypeError, UnsupportedAlgorithm) as error:
-        what = f"no private key ({_brief(error)})"
-        raise StoreError(f"{file}: {what}; expected one of ed25519 without a pass phrase") from None
     if not isinstance(key, Ed25519PrivateKey):
-        raise StoreError(f"{file}: a key of another kind; expected one that ssh-keygen -t ed25519 makes")
+        raise StoreError(f"{file}: {OTHER_KIND}")
     return key
 
 
 def _public(file: Path) -> Ed25519PublicKey:
     text = _text(file)
     load = serialization.load_ssh_public_key if text.startswith(b"ssh-") else serialization.load_pem_public_key
-    try:
+    with _key_refusals(file, "public", "one of ed25519, such as id_ed25519.pub"):
         key = load(text)
-    except (ValueError, TypeError, UnsupportedAlgorithm) as error:
-        what = f"no public key ({_brief(error)})"
-        raise StoreError(f"{file}: {what}; expected one of ed25519, such as id_ed25519.pub") from None
     if not isinstance(key, Ed25519PublicKey):
-        raise StoreError(f"{file}: a key of another kind; expected one that ssh-keygen -t ed25519 makes")
+        raise StoreError(f"{file}: {OTHER_KIND}")
     return key
+
+
+@contextmanager
+def _key_refusals(file: Path, kind: str, expected: str) -> Iterator[None]:
+    """Raise StoreError for a file that holds no key of a kind."""
+    try:
+        yield
+    except (ValueError, TypeError, UnsupportedAlgorithm) as error:
+        raise StoreError(f"{file}: no {kind} key ({_brief(error)}); expected {expected}") from None
 
 
 def _text(file: Path) -> bytes:

@@ -13,7 +13,7 @@ def calibrate(description: Path, folder: Path | None, output: Path | None) -> No
     """Estimate the geometry of a robot from measured poses or redundant sensors."""
     if output is not None:
         outputs.check_output(output, flag="")
-        calibration.checked_suffix(output)
+        outputs.checked_suffix(output, calibration.FORMATS)
     result = calibration.calibrate_from(calibration.read_calibration(description, folder))
     print_rows(result.rows())
     if output is not None:

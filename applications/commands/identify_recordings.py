@@ -15,7 +15,7 @@ from applications.identification.machines.description import read_description
 from applications.identification.machines.identify import identify_recordings
 from applications.identification.machines.page import save_page
 from applications.identification.machines.recorded import is_recorded, read_recordings, save_recordings
-from pipeline.documents.outputs import output
+from pipeline.documents.outputs import checked_suffix, output
 
 __all__ = ["identify", "is_recorded"]
 
@@ -47,9 +47,9 @@ def _check(options: IdentifyOptions) -> None:
     if options.roles and not any(role == ROLES[0] for _, role in options.roles):
         raise Refused("FILES: got recordings for validation or tests alone; expected at least one for training")
     if options.output is not None:
-        results.checked_suffix(options.output, results.FORMATS)
+        checked_suffix(options.output, results.FORMATS)
     if options.robot_file is not None:
-        results.checked_suffix(options.robot_file, results.ROBOTS)
+        checked_suffix(options.robot_file, results.ROBOTS)
 
 
 def _description(options: IdentifyOptions) -> RecordingDescription:

@@ -7,8 +7,9 @@ import click
 from applications.commands.identify_options import IdentifyOptions
 from applications.commands.refusals import Refused
 from applications.commands.terminal import forced, print_rows
-from applications.identification.identify import checked_suffix
+from applications.identification.identify import FORMATS
 from applications.identification.identify import identify as estimate
+from pipeline.documents.outputs import checked_suffix
 
 
 def identify(options: IdentifyOptions) -> None:
@@ -22,7 +23,7 @@ def identify(options: IdentifyOptions) -> None:
             "recordings"
         )
     if options.output is not None:
-        checked_suffix(options.output)
+        checked_suffix(options.output, FORMATS)
     identified = estimate(
         options.source,
         options.method or "weighted",

@@ -17,7 +17,7 @@ from applications.identification.estimation.calibration.calibrate import Calibra
 from applications.identification.estimation.calibration.geometry import Geometry
 from applications.identification.machines.sections import Column, Distinct, FilesSection, Numbers, existing_file
 from pipeline.documents.files import read_text
-from pipeline.documents.outputs import CellWriter
+from pipeline.documents.outputs import CellWriter, checked_suffix
 from pipeline.documents.report import Got, Report, sentence
 from pipeline.documents.tables.selection import ColumnRequest, Selected, select, unit_of
 from pipeline.documents.units import UNITS
@@ -31,7 +31,6 @@ from robots.formats import writing
 from robots.formats.description import describe
 from robots.model import Robot
 from robots.parameter_errors import nearest
-from storage.errors import StoreError
 
 COLUMNS = ("parameter", "unit", "nominal", "value", "deviation")
 UPRIGHT = 1e-3
@@ -141,7 +140,7 @@ class CalibratedRobot:
 
         Raises StoreError for another ending, ParameterError for limbs with parameters of their own.
         """
-        writer = FORMATS[checked_suffix(path)]
+        writer = FORMATS[checked_suffix(path, FORMATS)]
         with path.open("x", newline="", encoding="utf-8") as file:
             writer(self, file)
 
@@ -172,13 +171,6 @@ FORMATS: Mapping[str, Callable[[CalibratedRobot, IO[str]], None]] = {
     ".yaml": CalibratedRobot._write_robot,
 }
 """Writer of a calibration, by the ending of the file name."""
-
-
-def checked_suffix(path: Path) -> str:
-    """Check that a file of this ending can be written. Raises StoreError."""
-    if path.suffix not in FORMATS:
-        raise StoreError(f"{path}: got the ending {path.suffix!r}; expected one of {', '.join(FORMATS)}")
-    return path.suffix
 
 
 @threadpool_limits.wrap(limits=1, user_api="blas")

@@ -18,7 +18,7 @@ from applications.identification.estimation.methods import METHODS
 from applications.identification.identify_job import IdentifyJob, robot_of
 from applications.identification.recordings import SOURCES, MotionSource, refuse_unmodelled, require
 from pipeline.cluster.arguments import ClusterLike
-from pipeline.documents.outputs import CellWriter, output
+from pipeline.documents.outputs import CellWriter, checked_suffix, output
 from pipeline.execution.executor import reason, results
 from pipeline.execution.graph import job_graph
 from pipeline.execution.job_executor import job_executor
@@ -87,7 +87,7 @@ class Identified:
         Raises StoreError for another kind of file, InputError for one that exists, unless by `force`, or cannot be
         written.
         """
-        writer = FORMATS[checked_suffix(path)]
+        writer = FORMATS[checked_suffix(path, FORMATS)]
         with output(path, force=force) as draft, draft.open("x", newline="", encoding="utf-8") as file:
             writer(self, file)
 
@@ -110,13 +110,6 @@ FORMATS: Mapping[str, Callable[[Identified, IO[str]], None]] = {
     ".json": Identified._write_json,
 }
 """Writer of the identified parameters, by the ending of the file name."""
-
-
-def checked_suffix(path: Path) -> str:
-    """Check that a file of this ending can be written. Raises StoreError."""
-    if path.suffix not in FORMATS:
-        raise StoreError(f"{path}: got the ending {path.suffix!r}; expected one of {', '.join(FORMATS)}")
-    return path.suffix
 
 
 def _described(fit: Fit) -> dict[str, Any]:

@@ -15,12 +15,13 @@ import os
 import re
 import stat
 import uuid
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
 from pipeline.errors import InputError, refused
+from storage.errors import StoreError
 from storage.inside import store_around
 
 OPTION = "--output"
@@ -83,6 +84,13 @@ def name_rule(path: Path) -> str:
     if len(os.fsencode(text)) > LONGEST_PATH:
         return f"a path of at most {LONGEST_PATH} bytes"
     return "" if text.isprintable() else "a name of visible characters"
+
+
+def checked_suffix(path: Path, endings: Collection[str]) -> str:
+    """Return the ending of a file that can be written. Raises StoreError for another ending."""
+    if path.suffix not in endings:
+        raise StoreError(f"{path}: got the ending {path.suffix!r}; expected one of {', '.join(endings)}")
+    return path.suffix
 
 
 @contextmanager

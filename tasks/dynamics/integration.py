@@ -20,7 +20,7 @@ from tasks.dynamics import resting_joints
 from tasks.dynamics.forces_over_step import Push
 from tasks.dynamics.instant.moments import ROUNDING, Moment
 from tasks.dynamics.resting_joints import FrictionSystem
-from tasks.dynamics.step_methods import RatedSystem, Step
+from tasks.dynamics.step_methods import Step
 from tasks.kernels.keys import whole_lanes
 
 MOST = 200
@@ -39,7 +39,7 @@ SATURATED = 1e-11
 """Margin up to which a joint counts as at its limit. Such a margin does not tell the time of the event."""
 
 
-class SteppedSystem(RatedSystem, FrictionSystem, Protocol):
+class SteppedSystem(FrictionSystem, Protocol):
     """The part of `tasks.dynamics.motion_system.MotionSystem` that steps with events need."""
 
     def normalised(self, state: np.ndarray) -> np.ndarray:

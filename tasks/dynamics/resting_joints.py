@@ -13,8 +13,8 @@ from typing import Protocol
 import numpy as np
 
 from robots.status import Status
-from tasks.dynamics.instant.layout import StateLayout
 from tasks.dynamics.instant.moments import LOOSE, ROUNDING, JointModes, StateRates
+from tasks.dynamics.step_methods import RatedSystem
 
 Force = Callable[[np.ndarray], np.ndarray]
 """Function from states (size, samples) to external inputs (rows of `StateLayout.acting`, samples)."""
@@ -32,21 +32,13 @@ UNDIVIDED = (float(Status.FRICTION_SEVERAL_SOLUTIONS), float(Status.FRICTION_NO_
 """Statuses of samples whose joints at rest are not divided."""
 
 
-class FrictionSystem(Protocol):
+class FrictionSystem(RatedSystem, Protocol):
     """The part of `tasks.dynamics.motion_system.MotionSystem` that decides which joints rest."""
 
-    layout: StateLayout
     sticking: np.ndarray
     """Mask of the joints that can stick."""
     loaded: bool
     """True if reactions load the friction of a joint."""
-
-    def rates(
-        self, state: np.ndarray, modes: JointModes, acting: np.ndarray, stage: np.ndarray | None = None,
-        *, decided: bool = True,
-    ) -> StateRates:  # fmt: skip
-        """Return all rates at a state."""
-        ...
 
 
 def first_modes(system: FrictionSystem, state: np.ndarray, force: np.ndarray) -> JointModes:

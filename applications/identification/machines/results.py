@@ -14,11 +14,10 @@ from applications.identification.estimation.machines.machine_model import actuat
 from applications.identification.machines.identify import MachineIdentification
 from applications.identification.machines.mjcf_text import mjcf_text
 from applications.identification.machines.urdf_text import urdf_text
-from pipeline.documents.outputs import CellWriter
+from pipeline.documents.outputs import CellWriter, checked_suffix
 from pipeline.errors import refused
 from robots.formats import writing
 from robots.joint_kinds import JOINT_KINDS
-from storage.errors import StoreError
 
 if TYPE_CHECKING:
     from xarray import Dataset
@@ -31,13 +30,6 @@ def save_parameters(result: MachineIdentification, path: Path) -> None:
     writer = FORMATS[checked_suffix(path, FORMATS)]
     with path.open("x", newline="", encoding="utf-8") as file:
         writer(result, file)
-
-
-def checked_suffix(path: Path, writers: Mapping[str, object]) -> str:
-    """Check that a file of this ending can be written. Raises StoreError."""
-    if path.suffix not in writers:
-        raise StoreError(f"{path}: got the ending {path.suffix!r}; expected one of {', '.join(writers)}")
-    return path.suffix
 
 
 def _rows(result: MachineIdentification) -> list[tuple[str, str, str, float, float]]:
@@ -193,7 +185,7 @@ def dataset(result: MachineIdentification) -> Dataset:
 
 def save_dataset(result: MachineIdentification, path: Path) -> None:
     """Write the dataset as a new NetCDF file. Raises FileExistsError, StoreError for another ending."""
-    checked_suffix(path, {".nc": None})
+    checked_suffix(path, (".nc",))
     with path.open("xb") as file:
         found = dataset(result)
         found["used"] = found["used"].astype("int8")

@@ -8,7 +8,7 @@ only the friction of one instant has to converge at each time, as for laws witho
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -44,12 +44,12 @@ def of_groups(block: Block, friction: np.ndarray, given: Values, count: int, loa
     rows = list(_rows(block, friction, given, count))
     settling = any(row.group.load == "reaction" for row in rows)
     if not settling:
-        return _wide(np.concatenate([row.force(None) for row in rows], axis=1))
+        return _wide([row.force(None) for row in rows])
     tau = np.zeros((count, sum(len(row.group.places) for row in rows), len(block.times)))
     going, lost = np.ones(count, dtype=bool), np.zeros((count, len(block.times)), dtype=bool)
     settled, accurate = ((limit.single if block.single else float(limit)) for limit in (SETTLED, ACCURATE))
     for _ in range(ROUNDS):
-        felt = loads(_wide(tau))
+        felt = loads(_wide([tau]))
         with np.errstate(all="ignore"):  # iterates may grow without bound
             following = np.concatenate([row.force(felt) for row in rows], axis=1)
             change, size = np.abs(following - tau).sum(axis=1), np.abs(following).sum(axis=1)
@@ -57,7 +57,7 @@ def of_groups(block: Block, friction: np.ndarray, given: Values, count: int, loa
         going &= (change > settled * size + TINY).any(axis=1)  # each design by itself, independent of its neighbours
         if not going.any():
             break
-    return _wide(np.where(lost[:, None], np.nan, tau))
+    return _wide([np.where(lost[:, None], np.nan, tau)])
 
 
 def lasting(status: np.ndarray) -> np.ndarray:
@@ -67,10 +67,13 @@ def lasting(status: np.ndarray) -> np.ndarray:
     return np.where(last < 0, status, np.take_along_axis(status, np.maximum(last, 0), axis=-1))
 
 
-def _wide(values: np.ndarray) -> np.ndarray:
-    """Return an array with padded times."""
-    width = padded(values.shape[-1]) - values.shape[-1]
-    return np.ascontiguousarray(np.concatenate([values, np.repeat(values[..., -1:], width, axis=-1)], axis=-1))
+def _wide(parts: Sequence[np.ndarray]) -> np.ndarray:
+    """Return arrays (design, joint, time) as one for all their joints, with padded times."""
+    samples, joints = parts[0].shape[-1], sum(part.shape[1] for part in parts)
+    result = np.empty((len(parts[0]), joints, padded(samples)))
+    np.concatenate(parts, axis=1, out=result[..., :samples])
+    result[..., samples:] = result[..., samples - 1 : samples]
+    return result
 
 
 @dataclass(frozen=True)

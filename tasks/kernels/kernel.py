@@ -367,10 +367,10 @@ def common_batch(shapes: Mapping[str, Batch]) -> Batch:
         raise ValueError(f"batch dims do not fit together: {listed}; expected shapes that broadcast") from None
 
 
-def rows(values: np.ndarray, batch: Batch) -> np.ndarray:
+def rows(values: np.ndarray, batch: Batch, out: np.ndarray | None = None) -> np.ndarray:
     """Return (*batch, size) as (size, padded samples): the last sample fills up the last group of lanes."""
     count, size = math.prod(batch), values.shape[-1]
-    result = np.empty((size, padded(count)))
+    result = np.empty((size, padded(count))) if out is None else out
     result[:, :count] = np.broadcast_to(values, (*batch, size)).reshape(count, size).T if batch else values[:, None]
     result[:, count:] = result[:, count - 1 : count]
     return result

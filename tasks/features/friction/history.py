@@ -7,6 +7,7 @@ its neighbours nor on the machine. For forward dynamics see `tasks.features.fric
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Mapping
 from typing import NamedTuple
 
@@ -21,7 +22,7 @@ from tasks.features.friction.laws import LAWS
 from tasks.features.friction.sliding import Sliding
 from tasks.kernels import strips
 from tasks.kernels.expression import Array, Scalar
-from tasks.kernels.kernel import Batch, checked, common_batch, kernel, rows
+from tasks.kernels.kernel import Batch, checked, common_batch, kernel, padded, rows
 from tasks.kernels.program import Kernels, Program, trace
 
 Numbers = NDArray[np.float64]
@@ -56,7 +57,7 @@ def along(
     if instants.ndim != 1 or not instants.size or not (np.diff(instants) > 0.0).all():
         raise ValueError(f"times: got an array of shape {instants.shape}; expected (time,), increasing [s]")
     moving = checked("velocity", velocity, instants.shape)
-    loads = checked("load", np.full_like(instants, load) if np.ndim(load) == 0 else load, instants.shape)
+    loads = checked("load", *((np.reshape(load, 1), (1,)) if np.ndim(load) == 0 else (load, instants.shape)))
     scalars = {name: np.asarray(value, dtype=float) for name, value in {**values, "initial": initial}.items()}
     shapes = {"velocity": moving.shape[:-1], "load": loads.shape[:-1]} | {k: v.shape for k, v in scalars.items()}
     batch = common_batch(shapes)
@@ -64,7 +65,7 @@ def along(
     if 0 in batch:
         raise ValueError(f"initial, values: got arrays of shape {batch}; expected one entry at least")
     start = np.broadcast_to(scalars["initial"], batch)[..., None]
-    inputs = (rows(array, batch) for array in (moving, loads, numbers, start))
+    inputs = _series(moving, batch), _series(loads, batch), rows(numbers, batch), rows(start, batch)
     force, state = _run(program(law, tuple(values)), instants, *inputs)
     return History(_unpacked(force, batch), _unpacked(state, batch))
 
@@ -102,17 +103,28 @@ def program(law: str, names: tuple[str, ...]) -> Program:
     return trace(f"friction.{law}", one_sample, case={"step": (1,)}, sample=sample)
 
 
+def _series(values: Numbers, batch: Batch) -> Numbers:
+    """Return rows (1 + time, padded samples) of values (*batch, time), the first of which is there twice."""
+    result = np.empty((1 + values.shape[-1], padded(math.prod(batch))))
+    rows(values, batch, result[1:])
+    result[0] = result[1]
+    return result
+
+
 def _run(
     one_step: Program, times: Numbers, velocity: Numbers, load: Numbers, values: Numbers, state: Numbers
 ) -> tuple[Numbers, Numbers]:
-    """Return the forces and states (time, padded samples); the first step has no length and stays where it is."""
+    """Return the forces and states (time, padded samples); the first step has no length and stays where it is.
+
+    velocity, load: rows of all times, the first of which is there twice; two of a load that does not change.
+    """
     width, lengths = velocity.shape[1], np.diff(times, prepend=times[0])[:, None, None]
-    velocities, loads = (np.concatenate([series[:1], series]) for series in (velocity, load))
-    states, forces = np.concatenate([state, np.empty_like(velocity)]), np.empty_like(velocity)
+    states, forces = np.empty_like(velocity), np.empty_like(velocity[1:])
+    states[0], is_constant = state, len(load) == 2
 
     def step(kernels: Kernels, k: int) -> None:
         inputs = {"step": lengths[k], "values": values[None], "state": states[None, k : k + 1]}
-        inputs |= {"velocity": velocities[None, k : k + 2], "load": loads[None, k : k + 2]}
+        inputs |= {"velocity": velocity[None, k : k + 2], "load": load[None] if is_constant else load[None, k : k + 2]}
         kernels(one_step)(inputs, width, {"following": states[None, k + 1 : k + 2], "force": forces[None, k : k + 1]})
 
     strips.run(step, kernel, len(times))

@@ -20,7 +20,7 @@ MANIFEST = "limbsweep.json"
 
 
 class LimbsweepBackend(BackendEntrypoint):
-    """Opens stores of limbsweep: `xarray.open_dataset("out.zarr", engine="limbsweep")`, or without the engine."""
+    """Backend for stores: `xarray.open_dataset("out.zarr", engine="limbsweep")`, or without the engine."""
 
     description = "Open stores of limbsweep, checked while they are read"
     open_dataset_parameters = ("filename_or_obj", "drop_variables", "unfinished")

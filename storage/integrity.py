@@ -205,7 +205,7 @@ def sound_receipts(location: Location, manifest: Manifest) -> Iterator[Receipt]:
 
 
 class _BlockChecker:
-    """Holds blocks against their receipts."""
+    """Comparison of blocks with their receipts."""
 
     def __init__(self, location: Location, manifest: Manifest) -> None:
         self._reader, self._manifest = BlockReader(location, manifest.layout), manifest

@@ -161,7 +161,7 @@ class Ledger:
 
 
 def require_complete(location: Location, manifest: Manifest) -> None:
-    """See that the ledger of a store that says that it is finished has all its receipts. Raises StoreError."""
+    """Check that the ledger of a store with the state finished has all its receipts. Raises StoreError."""
     blocks, ledger = manifest.layout.blocks, Ledger.read(location, manifest.layout.blocks)
     if lacking := blocks - ledger.count:
         raise StoreError(

@@ -81,7 +81,7 @@ class BlockReader:
 
 
 class StoreWriter(BlockReader):
-    """Writes and reads blocks of one store. Small to pickle; each process looks at the metadata once."""
+    """Writer and reader of the blocks of one store. Small to pickle; each process reads the metadata once."""
 
     def __init__(self, store: LocationLike) -> None:
         manifest = Manifest.load(store)

@@ -1,4 +1,4 @@
-"""The command line `limbsweep`. Every body is a few lines over the Python interface, so nothing can be done only here.
+"""The command line `limbsweep`. Every command is a few lines over the Python interface, which can do the same.
 
 Exit status: 0 done, 1 finished with failed blocks or without a single result, 2 misuse or bad input, 130 interrupted
 and resumable (143 by SIGTERM, 129 by SIGHUP). `declared` has the commands, which import their bodies when they are

@@ -22,7 +22,7 @@ def end(store: str, blocks: int, cases: int, again: str) -> None:
 
 
 def say_failed(store: str) -> bool:
-    """Say how many samples of a store failed, and why; return whether all of them did."""
+    """Print how many samples of a store failed, and why; return whether all of them did."""
     from storage.store import read_parts  # loads Zarr
 
     if none_failed(read_parts(store, FAILED)):  # one variable, without xarray

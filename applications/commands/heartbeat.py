@@ -1,4 +1,4 @@
-"""Lines on standard error that tell that a command is still at work, where it shows no progress of its own."""
+"""Lines on standard error that report that a command is still at work, unless it shows progress of its own."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SHOWING = frozenset({"run", "append", "attach", "submit", "status", "bench"})
 
 
 class Heartbeat:
-    """Name and stage of a command, as a thread tells them."""
+    """Thread that writes the name and the stage of a command."""
 
     def __init__(self, name: str) -> None:
         self.name, self.stage = name, ""
@@ -27,11 +27,11 @@ class Heartbeat:
         self._thread = threading.Thread(target=self._beat, daemon=True)
 
     def begin(self) -> None:
-        """Begin to tell."""
+        """Begin to write lines."""
         self._thread.start()
 
     def end(self) -> None:
-        """Tell no more."""
+        """Write no further lines."""
         self._end.set()
 
     def line(self, seconds: float) -> str:
@@ -57,7 +57,7 @@ _CURRENT: list[Heartbeat] = []
 
 @contextmanager
 def beating(name: str) -> Iterator[None]:
-    """Tell now and then that a command is at work, until its body ends."""
+    """Report now and then that a command is at work, until its body ends."""
     if name in SHOWING:
         yield
         return
@@ -78,7 +78,7 @@ def set_stage(stage: str) -> None:
 
 
 def with_heartbeat(name: str, body: Callable[..., None]) -> Callable[..., None]:
-    """Return a body of a command that tells that it is at work."""
+    """Return the body of a command with lines that report that it is at work."""
 
     def beaten(**options: object) -> None:
         with beating(name):

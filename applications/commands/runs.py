@@ -1,4 +1,4 @@
-"""Body of the command run, and how a run into a store is shown and how it ends."""
+"""Body of the command run, with the progress and the end of a run into a store."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ ROWS = 1 << 14
 """Rows of text that are in memory at a time."""
 
 FEW = 1 << 15
-"""Numbers that are sooner written than machine code for them is at hand."""
+"""Count of numbers that are written in less time than loading the machine code takes."""
 
 _NAMED = ("designs", "friction", "trajectories", "gains", "states")
 _PART = re.compile(r"[A-Za-z0-9_-]{1,80}")

@@ -202,7 +202,7 @@ def read_calibration(
 
 
 class _DescriptionOfPoses:
-    """Reads a description section by section; problems go to `report`."""
+    """Reader of a description section by section; problems go to `report`."""
 
     def __init__(self, report: Report, file: CalibrationFile, folders: list[Path]) -> None:
         self.report, self.file, self.folders = report, file, folders

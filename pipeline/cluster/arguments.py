@@ -46,7 +46,7 @@ SECURE: Mapping[str, Any] = {"distributed.comm.require-encryption": True, "distr
 """Settings of every process of a cluster with TLS."""
 
 IDLE_SECONDS = 3600
-"""A scheduler on another machine ends itself after that, should this process have died without a word."""
+"""Idle time after which a scheduler on another machine ends itself, in case this process has died."""
 
 
 def local(config: ClusterConfig, security: Security | None) -> dict[str, Any]:
@@ -162,7 +162,7 @@ def security_of_settings() -> Security | None:
 
 
 def _of_this_run(config: ClusterConfig) -> Security | None:
-    """Return certificates that live in memory as long as a run, so that other users of this machine stay outside.
+    """Return certificates in memory, made for one run, so that other users of this machine cannot connect.
 
     None where the file asks for none, and without the package that makes them.
     """
@@ -210,7 +210,7 @@ class UserCluster:
         return refused(self.source, got, expected, hint)
 
     def require_usable(self) -> None:
-        """See that calls of this thread can be answered. Raises InputError."""
+        """Check that the cluster can answer calls of this thread. Raises InputError."""
         if self.owner is None:
             return
         status = getattr(self.owner.status, "name", self.owner.status)
@@ -289,7 +289,7 @@ def _is_client(candidate: object) -> bool:
 
 
 def _here() -> Connectable:
-    """Return the cluster of who names none."""
+    """Return the cluster for a call that names none."""
     if "distributed" in sys.modules:
         from distributed import default_client
 
@@ -357,7 +357,7 @@ def seconds(text: str, form: str) -> float:
 
 
 def require_walltime(config: ClusterConfig, plan: Plan) -> None:
-    """See that a job lives long enough for a few blocks. Raises InputError before anything is started."""
+    """Check that a job lasts long enough for a few blocks. Raises InputError before anything is started."""
     lives, need = walltime(config), BLOCKS * plan.work.seconds / plan.blocks
     if lives is not None and lives < need:
         got, rule = f"a walltime of {duration(lives)}", f"at least {duration(need)}, for {BLOCKS} blocks on one core"

@@ -36,7 +36,7 @@ from pipeline.errors import InputError
 from robots.parameter_errors import nearest
 
 LONGEST = 1e9
-"""Seconds; thirty years."""
+"""Longest time [s]: thirty years."""
 
 MOST = 10**12
 """The largest count."""
@@ -52,17 +52,17 @@ OTHER_LIBRARIES = frozenset({
 
 MEMORY: KeyPath = ("distributed", "worker", "memory")
 THRESHOLDS = ("target", "spill", "pause", "terminate")
-"""Shares of the memory limit at which a worker does more and more about it, so in this order."""
+"""Shares of the memory limit at which a worker spills, pauses and ends; they have to ascend in this order."""
 
 SHARES = (*THRESHOLDS, "transfer", "sender-min", "recipient-max", "sender-recipient-gap")
 SWITCHABLE = (*THRESHOLDS, "transfer", "offload")
-"""Settings that false switches off."""
+"""Settings that the value false switches off."""
 
 NAMED = ("compression", "spill-compression", "max-spill")
-"""Switches that may also be the name of a way, or a size."""
+"""Settings that are false, or the name of a method, or a size."""
 
 NOTHING = ("worker-ttl", "log-length", "low-level-log-length")
-"""Settings that null switches off, though they have a default."""
+"""Settings with a default that the value null switches off."""
 
 TIMES = ("timeout", "ttl", "duration", "interval", "delay")
 """Ends of the names of settings without a default that are times."""

@@ -223,7 +223,7 @@ def _following(config: ClusterConfig) -> dict[str, Any]:
 
 @contextmanager
 def _of_the_user(cluster: UserCluster) -> Iterator[Client]:
-    """The client of a user; in a task the thread leaves its pool meanwhile, so that the blocks find room there."""
+    """Provide the client of a user. In a task, the thread leaves its pool, so that blocks take its place."""
     from distributed import Client, worker_client
 
     cluster.require_usable()
@@ -255,7 +255,7 @@ def _running(config: ClusterConfig) -> Iterator[Client]:
 
 
 def _require_answer(config: ClusterConfig, address: str) -> None:
-    """See at once that something listens: a client would try again and again. Raises InputError."""
+    """Check at once that a scheduler listens: a client would try again and again. Raises InputError."""
     parts = urlsplit(address)
     try:
         with socket.create_connection((parts.hostname or "", parts.port or 0), timeout=PROBE_SECONDS):
@@ -361,7 +361,7 @@ async def _submit(cluster: SpecCluster, workers: int) -> None:
 
 
 def _await_worker(config: ClusterConfig, client: Client, notify: Listener) -> None:
-    """Wait for the first worker, and tell that now and then: in a queue that may take an hour."""
+    """Wait for the first worker, and report the wait now and then: in a queue it may take an hour."""
     limit, waited = seconds(config.cluster.start_timeout), 0.0
     while waited < limit:
         step = min(TOLD_SECONDS, limit - waited)

@@ -32,7 +32,7 @@ SETTINGS: Mapping[str, Any] = {
     "distributed.admin.low-level-log-length": 100,
     "distributed.admin.log-length": 1000,
 }
-"""Settings for runs that outlive trouble; those of the cluster file come after them."""
+"""Settings with which runs survive lost connections and workers; those of the cluster file come after them."""
 
 ONE_THREAD = dict.fromkeys(
     ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMEXPR_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"), "1"
@@ -91,7 +91,7 @@ def flat(node: Mapping[str, Any], path: str = "", whole: Container[str] = ()) ->
 
 @contextmanager
 def safe_children() -> Iterator[None]:
-    """Let interpreters that are started meanwhile, by whatever library, look for no module in the current folder.
+    """Keep interpreters that any library starts meanwhile from importing modules of the current folder.
 
     In the environment of this process: `multiprocessing` starts helpers of its own before settings of Dask count.
     """

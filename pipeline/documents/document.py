@@ -1,4 +1,4 @@
-"""The data of a file, and where each of its keys and values stands, for messages with line and column."""
+"""The data of a file with the position of each key and value, for messages with line and column."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class SourceText:
 
 @dataclass(frozen=True)
 class Document:
-    """The data of a file, and where each of its keys and values stands (line and column from 1)."""
+    """The data of a file, and the position of each key and value (line and column from 1)."""
 
     source: SourceText
     data: dict[str, YamlValue]

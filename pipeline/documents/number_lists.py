@@ -16,7 +16,7 @@ from pipeline.documents.scalars import LONGEST_NUMBER
 from robots.data_classes import dataclass
 
 FEWEST = 64
-"""Numbers of a list that is worth it."""
+"""Least count of numbers in a list that is taken out."""
 
 _NUMBER = r"[-+]?(?:0|[1-9][0-9]{0,30})(?:\.[0-9]{0,30})?(?:[eE][-+]?[0-9]{1,4})?"
 _FLOW = re.compile(rf"\[\s*+{_NUMBER}\s*+(?:,\s*+{_NUMBER}\s*+){{{FEWEST - 1},}}+(?:,\s*+)?\]")
@@ -30,7 +30,7 @@ assert LONGEST_NUMBER >= 64, "the scanner would read the same items"
 
 @dataclass(frozen=True)
 class LongList:
-    """A list of numbers: where it begins, its numbers, and where each of them stands."""
+    """Position of a list, its numbers, and their positions."""
 
     start: Position
     numbers: list[int | float]
@@ -39,7 +39,7 @@ class LongList:
 
 @dataclass(frozen=True)
 class Blanked:
-    """A text without its long lists of numbers, and these by the places where empty lists stand for them."""
+    """A text with empty lists in place of its long lists of numbers, and the long lists by these places."""
 
     text: str
     lists: dict[Position, LongList]

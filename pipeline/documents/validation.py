@@ -127,7 +127,7 @@ class Section(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True, defer_build=True)
 
     alone: ClassVar[str] = ""
-    """Key that a value is meant for which stands where the section is expected."""
+    """Key of a value that is written in place of the whole section."""
 
     @classmethod
     def __get_pydantic_json_schema__(cls, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
@@ -351,7 +351,7 @@ def _hint(details: ErrorDetails) -> str:
 
 
 def _within_key(model: str, value: list[object] | float) -> str:
-    """Return advice for a value without a key where a section is expected that has one for such values."""
+    """Return advice for a value in place of a whole section: the section with the value under its key `alone`."""
     key = next((section.alone for section in Section.__subclasses__() if section.__name__ == model), "")
     shown = f"[{', '.join(map(str, value))}]" if isinstance(value, list) else f"{value:g}"
     return f"Write {{{key}: {shown}}}." if key and len(shown) < 80 else ""
@@ -379,7 +379,7 @@ def check_bounds(report: Report, parameter: Parameter, value: float, path: KeyPa
 
 
 def _bounds_text(parameter: Parameter, value: float) -> str:
-    """Return the rule that a value breaks: of one that has only a limit that nothing reaches beside, the other."""
+    """Return the rule that a value breaks; without an upper bound that is as good as none."""
     if parameter.upper >= LARGEST and parameter.lower > -LARGEST:
         size = f"at least {parameter.lower:g}" if value < parameter.lower else f"at most {parameter.upper:g}"
         return f"a number of {size} [{parameter.unit}]"

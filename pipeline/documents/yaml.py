@@ -93,11 +93,11 @@ def _composed(document: Document, blanked: Blanked, dialect: Dialect) -> _Compos
 
 
 class _Stop(Exception):  # noqa: N818 - a signal, not an error
-    """Ends the parsing of a document whose further problems would repeat the last one."""
+    """End of the parsing of a document whose further problems would repeat the last one."""
 
 
 class _Composer:
-    """Builds the data of a document from parser events; recursion is bounded by MAX_DEPTH.
+    """Composer of the data of a document from parser events; recursion is bounded by MAX_DEPTH.
 
     `lists` are the lists of numbers that it has not met yet.
     """
@@ -123,7 +123,7 @@ class _Composer:
             raise _Stop
 
     def check_text(self) -> None:
-        """Refuse text that the scanner does not survive: control characters, and lines that take it minutes."""
+        """Refuse text that the scanner cannot read: control characters, and lines that take it minutes."""
         for number, line in enumerate(self.document.text.split("\n"), 1):
             column, expected = _bad_line(line)
             if expected:

@@ -96,7 +96,7 @@ def needed_limit(plan: Plan, base: int = 0) -> int:
 
 
 def require_memory(config: ClusterConfig, plan: Plan) -> None:
-    """See that workers whose memory a cluster file states can begin. Raises InputError before anything is started."""
+    """Check that workers with the memory of a cluster file can begin. Raises InputError before anything is started."""
     limit = worker_memory(config)
     if limit is None or limit >= BASE_MEMORY:
         return
@@ -258,7 +258,7 @@ class Membership:
         return f"{refused}, {self._present - len(self._table)} without the resources that dask.annotate asks for"
 
     def begin(self, notify: Listener) -> Plan:
-        """Wait for the first workers; the plan as it fits into them. Raises InputError where none can compute it.
+        """Wait for the first workers, and return the plan that fits into them. Raises InputError if none can.
 
         A cluster that has no workers yet is none of them: they are checked when they come.
         """

@@ -84,7 +84,7 @@ class Members(Protocol):
 
 
 class Executor(Protocol):
-    """Computes graphs somewhere, several at once, and hands out their results in any order."""
+    """Place where graphs are computed, several at once, and their results are received in any order."""
 
     @property
     def room(self) -> int:
@@ -179,7 +179,7 @@ class InProcessExecutor:
 
     @property
     def room(self) -> int:
-        """One at a time: graphs made ahead would save no time."""
+        """Return 1 if no graph waits, else 0: graphs made ahead would save no time."""
         return 0 if self._waiting else 1
 
     @property

@@ -365,7 +365,7 @@ class ClusterExecutor:
         return paused, len(workers) - len(paused)
 
     def relieve(self, worker: PausedWorker, step: PauseStep) -> list[Key]:
-        """Make a step for a paused worker, without waiting for it; the keys whose blocks have to go to others."""
+        """Make a step for a paused worker without waiting for it; return the keys whose blocks have to go to others."""
         if step == "move":
             with translated_losses():
                 tasks = next(iter(self.client.processing([worker.address]).values()), ())
@@ -451,7 +451,7 @@ class ClusterExecutor:
 
 
 def _expect(futures: Iterable[Future], arrived: SimpleQueue[tuple[Future, object]]) -> None:
-    """Fetch results behind the scenes, each by itself: one that lay on a worker that has died holds up no other.
+    """Fetch results in the background, each by itself: one on a worker that has died does not delay the others.
 
     Called in the loop of the client. Dask's `as_completed` does the same with four coroutines for each future.
     """
@@ -472,7 +472,7 @@ async def _arrival(future: Future, arrived: SimpleQueue[tuple[Future, object]]) 
 
 
 EXPECTED: set[asyncio.Task[None]] = set()
-"""Tasks that wait for results, of which the loop itself has weak references alone."""
+"""Tasks that wait for results. The event loop has only weak references to them."""
 
 
 def make_executor(

@@ -1,4 +1,4 @@
-"""A run that goes on in a thread of this process: how far it is, its result, its end."""
+"""A run in a thread of this process: its progress, its result, its end."""
 
 from __future__ import annotations
 

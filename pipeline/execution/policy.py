@@ -79,7 +79,7 @@ class Attempt:
 
 @dataclass(frozen=True)
 class Failure:
-    """Why an attempt failed: how, and the reason in words."""
+    """Failure of an attempt: its kind, and the reason in words."""
 
     kind: FailureKind
     reason: str
@@ -173,7 +173,7 @@ def memory_restarts(client: Client, since: float | None) -> tuple[list[MemoryRes
 
 
 class MemoryRestarts:
-    """Counts restarts since the last block that was computed on a worker."""
+    """Count of restarts since the last block that was computed on a worker."""
 
     def __init__(self, most: int = MOST_RESTARTS) -> None:
         self.most, self.count = most, 0
@@ -238,7 +238,7 @@ PAUSE_RESTARTS = 3
 
 
 class Pauses:
-    """Follows workers that are paused and idle: steps that are due for each, and when the run has to end."""
+    """Workers that are paused and idle: steps that are due for each, and the time at which the run has to end."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -280,13 +280,13 @@ class Pauses:
 FACTOR = 5.0
 LEAST_SECONDS = 30.0
 KNOWN = 10
-"""Blocks that have to be done before anything is known of how long one takes."""
+"""Completed blocks from which on the usual time of a block is known."""
 
 REMEMBERED = 100
 
 
 UNKNOWN = 20.0
-"""Time of a block relative to the plan before it is slow, while few are done: plans are good to a factor of three."""
+"""Time over the planned one after which a block is slow while few are done: plans are good to a factor of three."""
 
 LEAST_OVERDUE, OVERDUE = 120.0, 60.0
 """Shortest time limit of an attempt that follows from measured times [s], and the limit relative to their median."""
@@ -321,7 +321,7 @@ Alarm = Literal["fine", "quiet", "hopeless"]
 
 
 class Watchdog:
-    """Looks at the time since the last news of a run. `quiet` comes once for each such span, `hopeless` at the end."""
+    """Alarm for the time since the last news of a run: `quiet` once for each silence, `hopeless` at the end."""
 
     def __init__(self, timeouts: Timeouts, clock: Callable[[], float] = time.monotonic) -> None:
         self.timeouts = timeouts

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 
 COMPRESSION = 2.0
-"""The most that compression is counted on when the space for a store is judged."""
+"""Largest factor of compression that the check of the space for a store assumes."""
 
 SPARE_FILES = 64
 

@@ -219,7 +219,7 @@ class _Task:
         return RunHandle(action, asyncio.get_running_loop() if self.asynchronous else None)
 
     def complete(self, stop: Callable[[], bool] = lambda: False) -> Dataset:
-        """Run to the end, and show how far it is."""
+        """Run to the end, and show the progress."""
         if self.progress is None:
             return self._complete(stop)
         try:
@@ -290,7 +290,7 @@ def near(plan: Plan) -> ClusterConfig:
 
 @dataclass(frozen=True)
 class _Run:
-    """A plan, the store that it is run into, and how."""
+    """Run of a plan into a store, with its settings."""
 
     plan: Plan
     place: Location
@@ -351,7 +351,7 @@ class _Run:
         return client is not None and not is_ours
 
     def _checked(self, client: Client | None, mark: Mark | None) -> tuple[Plan, Membership | None]:
-        """See that workers and disk can do it; the plan as it fits into the workers, and these. Raises InputError."""
+        """Check workers and disk; return the plan that fits into the workers, and the workers. Raises InputError."""
         plan = self.plan
         with self._losses(client):
             plan = on_device(plan, device_of(self.cluster), self.cluster.source, client)
@@ -375,7 +375,7 @@ class _Run:
             raise
 
     def _compute(self, ledger: Ledger, client: Client | None, members: Membership | None, notify: Listener) -> None:
-        """Compute every block without a receipt, and say how that begins and ends."""
+        """Compute every block without a receipt, and notify of the beginning and the end."""
         start = time.perf_counter()
         plan, shared = self.plan, SharedBlocks(self.plan)
         with self._losses(client):

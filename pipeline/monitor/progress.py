@@ -213,7 +213,7 @@ class LineProgress:
                 self._write(text)
 
     def _tell(self, now: float) -> None:
-        """Write where the run is, unless that was written just before."""
+        """Write the progress of the run, unless it was written just before."""
         if now >= self._next:
             self._next = now + LINE_EVERY
             self._write(self._tally.line(now))

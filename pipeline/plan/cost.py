@@ -54,7 +54,7 @@ SCHEDULED = 0.5e-3
 BUSY = 0.5
 """Share of a run that the scheduler may be busy with limb tasks: beyond it, workers would wait for it now and then."""
 LITTLE = 1.0
-"""Seconds of the scheduler that are not worth a thought."""
+"""Seconds of the scheduler that are ignored."""
 
 
 @dataclass(frozen=True)

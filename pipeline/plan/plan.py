@@ -143,12 +143,12 @@ class SimulationPlan(Plan):
 
     @cached_property
     def by_limb(self) -> bool:
-        """Never: limbs are coupled in every step."""
+        """Return False: limbs are coupled in every step."""
         return False
 
     @property
     def tasks_per_block(self) -> int:
-        """One."""
+        """Number of tasks of a block: one."""
         return 1
 
     def _peak(self, *, by_limb: bool) -> int:

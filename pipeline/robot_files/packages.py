@@ -101,7 +101,7 @@ class PackageFiles:
             raise _refusal(error) from None
 
     def _place(self, path: str, near: str) -> str:
-        """Return where a file of macros is. Raises Refusal for one outside."""
+        """Return the path of a file of macros. Raises Refusal for one outside the folders."""
         if not isinstance(path, str) or "\0" in path or any(letter in path for letter in "*?["):
             raise Refusal(f"the file {str(path)[:60]!a}", "the name of one file")
         if path.startswith("package://"):

@@ -25,7 +25,7 @@ from robots.types import BASE, TWIST
 
 
 class PlatformReader:
-    """Reads the platform of a file and its instances; `parts` reads links and cut joints of its bodies."""
+    """Reader of the platform of a file and its instances; `parts` reads links and cut joints of its bodies."""
 
     def __init__(self, file: RobotFile, parts: LimbReader) -> None:
         self.file, self.parts = file, parts

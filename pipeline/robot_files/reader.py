@@ -100,7 +100,7 @@ def require_format(report: Report) -> None:
 
 
 class _RobotReader:
-    """Reads a robot file section by section; `file` is the sound part of it."""
+    """Reader of a robot file section by section; `file` is the sound part of it."""
 
     def __init__(self, report: Report, file: RobotFile) -> None:
         self.report, self.file = report, file

@@ -21,7 +21,7 @@ Redundancy = tuple[tuple[str, ...], tuple[tuple[str, Number, Number], ...], tupl
 
 
 class RedundancyReader:
-    """Reads joints that are redundant, and the posture and the tasks that decide them."""
+    """Reader of redundant joints, and of the posture and the tasks that decide them."""
 
     def __init__(self, values: ValueReader) -> None:
         self.values = values

@@ -1,4 +1,4 @@
-"""Robots of files as kernels will solve them: rows and joints that they choose, and loops that do not move.
+"""Checks that kernels can solve a robot of a file: choice of rows and joints, and loops that do not move.
 
 Only functions that need it import this module, as it imports mechanics.
 """

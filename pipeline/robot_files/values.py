@@ -33,7 +33,7 @@ _TURNS = re.compile(r"\b(sin|cos|tan)\(\s*-?(\d+(?:\.\d*)?)\s*\)")
 
 @dataclass
 class ValueReader:
-    """Reads values over `names`; keeps all `expressions` with their places, to be tried on the defaults."""
+    """Reader of values over `names`; keeps all `expressions` with their places, to be tried on the defaults."""
 
     report: Report
     names: set[str]

@@ -15,7 +15,7 @@ LONGEST_PATH = 4000
 """Bytes of a whole path: systems allow 4096."""
 
 FLEETING = ("memory://",)
-"""URLs of places that are gone with the process that has filled them."""
+"""Beginnings of URLs whose places vanish with the process that filled them."""
 
 
 def check_place(text: str, option: str) -> None:

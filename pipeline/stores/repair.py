@@ -46,7 +46,7 @@ LOST = "restore both from a copy, or run the sweep into a new store"
 
 
 def repair_files(place: Location, findings: Iterable[StoreDamage], folder: str | Path) -> tuple[str, ...]:
-    """Make damaged or missing metadata and coordinates again; the names of these files.
+    """Make damaged or missing metadata and coordinates again; return the names of these files.
 
     Their checksums go to the manifest, in case another version of Zarr spells the same otherwise. Raises StoreError for
     a store that is being made larger or held by a run, InputError where its sweep cannot be read.
@@ -174,7 +174,7 @@ def _said(described: Mapping[str, Any]) -> list[Any]:
 
 
 def repair_manifest(place: Location, folder: str | Path) -> tuple[str, ...]:
-    """Make a damaged or missing manifest again from the metadata of the group; its name, nothing where it is sound.
+    """Make a damaged or missing manifest again from the metadata of the group; return its name, if it was made.
 
     Raises StoreError that names both files where these are no help either.
     """

@@ -22,9 +22,9 @@ class Content(Generic[Value]):
     key: ClassVar[str]
     """Its name among the sections of a sweep, in most cases that in the file."""
     is_input: ClassVar[bool] = False
-    """Mark of a value that is an input of all blocks alike, under its key."""
+    """True if the value is the same input of all blocks, under its key."""
     is_feature: ClassVar[bool] = False
-    """Mark of a value that is a feature of the dynamics (`tasks.stages.request.Feature`) with its inputs."""
+    """True if the value is a feature of the dynamics (`tasks.stages.request.Feature`) with its inputs."""
     value: Value
 
     def describe(self) -> dict[str, Any]:

@@ -24,12 +24,12 @@ from robots.types import Number
 Part = TypeVar("Part")
 
 LOOKED_AT = 1_000_000
-"""Designs whose numbers are looked at when a sweep is read; those of others that are wrong fail when they run."""
+"""Designs whose numbers are checked when a sweep is read; wrong numbers of other designs fail when these run."""
 
 
 @dataclass(frozen=True)
 class FormulaReader:
-    """Reads numbers that may be expressions of the parameters of a robot. Problems go to `report`."""
+    """Reader of numbers that may be expressions of the parameters of a robot. Problems go to `report`."""
 
     report: Report
     design: DesignAxis

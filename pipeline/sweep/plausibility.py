@@ -1,4 +1,4 @@
-"""Warnings about numbers that a sweep file may have, and that hardly anybody means: degrees, grams, a wrong sign."""
+"""Warnings about valid numbers that are most likely mistakes: degrees, grams, a wrong sign."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def warnings(reading: SweepReading) -> Iterator[Problem]:
 
 
 def empty_parts(report: Report, sweep: Sweep) -> Iterator[Problem]:
-    """Yield a problem where a part of a split has a share and no case: who trains with the dataset finds it empty."""
+    """Yield a problem where a part of a split has a share and no case, so that it would be empty."""
     if sweep.split is None or not (parts := sweep.split.empty(sweep.parted)):
         return
     sizes = " and ".join(f"{size:,} along {dim}" for dim, size in sweep.parted.items())

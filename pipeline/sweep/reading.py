@@ -89,7 +89,7 @@ def optional(annotation: Any, description: str) -> tuple[Any, Any]:
 
 
 class SectionContent(Content[Value], Generic[Value, Said]):
-    """Content of a section, its schema and its reading. The file says a `Said`, of which a `Value` is made."""
+    """Content of a section, its schema and its reading: from a `Said`, as in the file, to a `Value`."""
 
     field: ClassVar[tuple[Any, Any] | None] = None
     """Annotation and pydantic field of the section's key; None for a section that other keys contain."""

@@ -51,7 +51,7 @@ class Folder:
         return read_bytes(self.shown(name), limit)
 
     def keeps(self, name: str) -> bool:
-        """Return False: files of a folder are of anybody."""
+        """Return False: anybody may write the files of a folder."""
         return False
 
 

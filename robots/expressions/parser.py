@@ -147,7 +147,7 @@ def _check_tokens(tokens: Sequence[Token], functions: Functions) -> None:
 
 @dataclass(frozen=True)
 class _Translator:
-    """Makes parts of nodes of Python's syntax."""
+    """Translator of nodes of Python's syntax to parts of an expression."""
 
     tokens: Sequence[Token]
     functions: Functions

@@ -115,7 +115,7 @@ def root_tag(data: bytes) -> str:
 
 
 class _Builder:
-    """Takes the events of the parser."""
+    """Receiver of the events of the parser."""
 
     def __init__(self, depth: int) -> None:
         self.depth = depth

@@ -1,4 +1,4 @@
-"""Share of a block that is done, told by loops over strips, steps and cases to a listener of their thread, if any."""
+"""Progress inside a block: loops over strips, steps and cases report the completed share to their listener."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from contextvars import ContextVar
 from typing import NamedTuple
 
 ShareListener = Callable[[float], None]
-"""Takes the share of a block that is done, from 0 to 1."""
+"""Function that takes the completed share of a block, from 0 to 1."""
 
 
 class _Span(NamedTuple):
@@ -22,7 +22,7 @@ _SPAN: ContextVar[_Span | None] = ContextVar("_SPAN", default=None)
 
 @contextmanager
 def listening(listener: ShareListener) -> Iterator[None]:
-    """Give shares that are told inside to a listener."""
+    """Report shares inside the block of code to a listener."""
     token = _SPAN.set(_Span(listener, 0.0, 1.0))
     try:
         yield
@@ -32,7 +32,7 @@ def listening(listener: ShareListener) -> Iterator[None]:
 
 @contextmanager
 def span(low: float, high: float) -> Iterator[None]:
-    """Map shares that are told inside to the part of the whole from `low` to `high`."""
+    """Map shares that are reported inside to the part of the whole from `low` to `high`."""
     outer = _SPAN.get()
     if outer is None:
         yield
@@ -46,7 +46,7 @@ def span(low: float, high: float) -> Iterator[None]:
 
 
 def tell(done: int, total: int) -> None:
-    """Tell a listener, if there is one, the number of equal parts that are done.
+    """Report the number of completed parts, all equal, to the listener, if there is one.
 
     >>> shares = []
     >>> with listening(shares.append), span(0.5, 1.0):

@@ -169,7 +169,7 @@ class Span:
     size: int
     card: int
     array: np.ndarray
-    """Keeps the host's memory."""
+    """Array that keeps the memory of the host alive."""
     filled: set[int] = field(default_factory=set)
     """Addresses of the host from which on an output begins whose constants are in their places."""
 

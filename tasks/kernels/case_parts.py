@@ -1,4 +1,4 @@
-"""Two parts of a program: operations on case inputs alone, and all other operations, which read their results.
+"""Division of a program into operations on case inputs alone, and all others, which read the results of the first part.
 
 Both do the operations of the whole program, so all bits are the same.
 """

@@ -180,7 +180,7 @@ class _Sweep:
 
 
 class _Branches:
-    """Nodes on which outputs depend only through branches. They may be NaN where a branch is not taken."""
+    """Nodes on which outputs depend only through branches. Their values may be NaN if a branch is not taken."""
 
     def __init__(self, replay: Replay, outputs: Sequence[Expression]):
         self.always: set[int] = set()

@@ -26,9 +26,9 @@ from tasks.kernels.replay import Replay
 from tasks.kernels.tangent import tangent
 
 RATES = 300
-"""Rounds after which the rates of a contraction have settled, or do not."""
+"""Largest number of rounds in which the rates of a contraction may converge."""
 SETTLED = Dual(1e-14, 1e-6)
-"""Change of these rates in a round, relative to their size, at which they have."""
+"""Change of these rates in a round, relative to their size, at which they have converged."""
 TINY = 1e-300
 
 _known: dict[tuple[int, tuple[Key, ...], str], tuple[Program, Program]] = {}

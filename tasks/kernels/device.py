@@ -87,7 +87,7 @@ class CardKernel(Kernel):
         return out
 
     def _fill(self, spans: list[Span], out: Arrays) -> bool:
-        """Return whether constants are in their places, where they are after this call."""
+        """Return whether constants are in their places already; after this call they are."""
         starts = [out[name].__array_interface__["data"][0] for name in self.program.outputs]
         done = all(start in span.filled for span, start in zip(spans, starts, strict=True))
         for span, start in zip(spans, starts, strict=True):

@@ -88,7 +88,7 @@ class Graph:
     """Results of functions that are called again and again, by the ids of their arguments, which they keep alive."""
 
     def clear(self) -> None:
-        """Forget all nodes, which know their graph: else their memory would wait for the collector of garbage."""
+        """Delete all nodes. They refer to their graph, so their memory would wait for garbage collection."""
         self.__dict__.pop("zero", None)
         for table in (self.tables, self.known, self.numbers, self.loops, self.nodes, self.results):
             table.clear()

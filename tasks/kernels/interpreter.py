@@ -18,7 +18,7 @@ from tasks.kernels.program import PER_CASE, Program
 
 _SPLITTER = 134217729.0  # 2^27 + 1
 BIASED = 2.0**52 + 1023.0
-"""Added to a whole number it puts it into the lowest bits, with the bias that exponents have."""
+"""Number whose sum with a whole number has that in its lowest bits, with the bias of exponents."""
 
 
 def two_sum(a: Array, b: Array) -> tuple[Array, Array]:

@@ -79,7 +79,7 @@ def arguments(arrays: Mapping[Key, T]) -> dict[str, T | dict[int, T]]:
 
 LANES = 8
 SHARING = 128
-"""Numbers in a row, or a multiple of them, that make it a bad neighbour: measured up to four times slower."""
+"""Width of rows, or a multiple of it, at which they compete for the same cache lines: measured up to four times slower."""
 
 
 def padded(samples: int) -> int:

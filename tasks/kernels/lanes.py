@@ -272,7 +272,7 @@ class ProgramSequence:
         return any(run.begins() for run in {*self._programs})
 
     def _note(self, machines: Sequence[Any], seconds: float) -> None:
-        """Count the seconds of a call in the programs that had bytecode, a like share in each."""
+        """Count the seconds of a call in the programs that had bytecode, the same share for each."""
         tables = self._tables
         for run, machine, calls in zip(tables.runs, machines, tables.calls, strict=True):
             if machine.bytecode:
@@ -429,7 +429,7 @@ class BoundKernel:
         return self._prepared is not None or not self.program.case
 
     def add_to(self, sequence: ProgramSequence, inputs: Slots, outputs: Slots | None = None) -> dict[Any, Slot]:
-        """Make it the next of a sequence; see `ProgramSequence.add`."""
+        """Add the kernel to a sequence as its next call; see `ProgramSequence.add`."""
         program, slots = self.program, dict(inputs)
         if self._prepared is not None:
             program, slots = split(self.program)[1], {PREPARED: sequence.fixed(self._prepared), **inputs}

@@ -1,4 +1,4 @@
-"""Calls of like kernels for one case: each has a lane of its own in one call.
+"""Calls of equal kernels for one case, which share one call: each has a lane of its own.
 
 A batch of a single case fills the lanes of a vector with the same numbers. Limbs of a robot that are alike have one
 program, so that all of them are computed in the time of one; then the numbers of each lane go to all lanes of the
@@ -81,7 +81,7 @@ class SpreadCode:
         return address(self.sizes)
 
     def begins(self) -> bool:
-        """Return whether there is bytecode still: never."""
+        """Return False: there is no bytecode."""
         return False
 
     def code(self, samples: int) -> SpreadCode:
@@ -116,7 +116,7 @@ class LikeCalls:
                     self._packed.append((part, packed, {}))
 
     def add(self, inputs: Slots, outputs: Sequence[Slots]) -> list[dict[Any, Slot]]:
-        """Make all of them the next of the sequence; their results, some of them in given places."""
+        """Add all of them to the sequence; return their results, some of them in given places."""
         sequence, alike = self._sequence, {k for numbers, _, _ in self._packed for k in numbers}
         found = {k: run.add_to(sequence, inputs, outputs[k]) for k, run in enumerate(self._runs) if k not in alike}
         for numbers, packed, places in self._packed:

@@ -32,7 +32,7 @@ SHORT = 40_000
 WIDEST = 6_000
 """Operations up to which an iteration is done for two groups of samples at a time."""
 REGISTERS = "+avx512f"
-"""The feature of processors that have registers for that."""
+"""Feature of processors that have enough registers for it."""
 MADE: list[float] = []
 """Seconds of the processor that this process took for each code that other processes find on the disk."""
 

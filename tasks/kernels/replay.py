@@ -1,4 +1,4 @@
-"""Replay of a program on symbols: its operations entered in another graph, from which other programs are made."""
+"""Repetition of a program on symbols: its operations are entered in another graph, to make other programs of it."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class Replay:
             self.values[i] = made(*args) if made else self.graph.node(node.op, args, node.data)
 
     def iterate(self, index: int) -> list[Expression]:
-        """Replay a loop; its results."""
+        """Replay a loop, and return its results."""
         loop = self.program.loops[index]
 
         def step(state: Sequence[Expression]) -> tuple[list[Expression], Expression]:
@@ -85,7 +85,7 @@ class Replay:
         return self._steps[index]
 
     def body(self, index: int, state: Sequence[Expression]) -> list[Expression]:
-        """Replay the step of a loop at a state; the next state."""
+        """Replay the step of a loop at a state, and return the next state."""
         for i, value in zip(self.program.loops[index].state, state, strict=True):
             self.values[i] = value
         self.region(2 * index + 1)

@@ -20,7 +20,7 @@ from tasks.kernels.lanes import Round
 from tasks.kernels.program import Program
 
 FEWEST = 3
-"""Strips that are worth it."""
+"""Least number of strips for which this saves time."""
 
 
 class Notes:

@@ -146,7 +146,7 @@ def fill(kernel: Kernels, out: np.ndarray, rows: np.ndarray, samples: int, statu
 
 
 def _made(call: Call, arrays: object) -> None:
-    """Make a call at once, where strips do not note it."""
+    """Make a call at once, unless strips note it."""
     call.make()
 
 
@@ -156,6 +156,6 @@ def _strides(array: np.ndarray) -> tuple[int, int]:
 
 
 def _fill_slowly(out: np.ndarray, rows: np.ndarray, status: np.ndarray | None) -> None:
-    """Do the same without a compiler."""
+    """Fill results as `fill` does, without a compiler."""
     numbers = rows if status is None else np.where(status != 0.0, np.nan, rows)
     out[...] = numbers.swapaxes(-1, -2).reshape(-1, *out.shape[1:])

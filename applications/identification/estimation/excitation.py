@@ -38,7 +38,7 @@ SHRINKS = 40
 STEPS = 60
 """Steps of a search."""
 SHARP = 100.0
-"""Order of the means that searches have in the place of largest and smallest values."""
+"""Order of the means that replace largest and smallest values in searches."""
 KEPT = 1e-9
 """Tolerance for rounding errors at the ends of the range of a joint."""
 STEP = 1e-5
@@ -201,7 +201,7 @@ class Excitation:
         return float(self.costs(np.asarray(free)[None])[0])
 
     def costs(self, free: ArrayLike, *, smooth: bool = False) -> np.ndarray:
-        """Return the same of several motions (motion, numbers) at once; smooth: limits and criterion are kept about."""
+        """Compute the costs of several motions (motion, numbers) at once; smooth: with smooth limits and criterion."""
         matrices = self._followed(np.asarray(free), SHARP if smooth else np.inf)[1]
         criterion = (SMOOTH if smooth else CRITERIA)[self.criterion]
         return criterion(matrices.reshape(len(matrices), -1, matrices.shape[-1]))

@@ -97,7 +97,7 @@ def parse_description(
 
 
 class _DescriptionReader:
-    """Reads a description section by section; problems go to `report`."""
+    """Reader of a description section by section; problems go to `report`."""
 
     def __init__(self, report: Report, file: DescriptionFile, name: str, folder: Path | None) -> None:
         self.report, self.file, self.name = report, file, name

@@ -141,7 +141,7 @@ def figure(results: Results, kind: str) -> Figure:
 
 
 def check(kind: str, path: Path, *, force: bool = False) -> None:
-    """See that there is a kind of figure, and a format by the end of a name. Raises InputError."""
+    """Check that a kind of figure exists, and the format that a name ends with. Raises InputError."""
     if kind not in KINDS:
         raise refused("KIND", repr(kind), "a kind of figure", sentence(nearest(kind, KINDS)))
     formats = (*FORMATS, MOVING) if kind == "mechanism" else FORMATS

@@ -20,7 +20,7 @@ MANTISSA = 16
 
 
 class ArrayBundle:
-    """Collects arrays, and gives each a record of type, shape and place."""
+    """Collection of arrays, each with a record of its type, shape and place."""
 
     def __init__(self) -> None:
         self._parts: list[bytes] = []

@@ -308,7 +308,7 @@ def page(results: Results, runs: ComparedRuns | None = None) -> str:
 
 
 def check(path: Path, *, force: bool = False) -> None:
-    """See that a report may be written there, before it is made. Raises InputError."""
+    """Check that a report may be written there, before it is made. Raises InputError."""
     if path.suffix.lower() not in SUFFIXES:
         rule = f"a file name that ends in {' or '.join(SUFFIXES)}"
         raise refused(OPTION, show(str(path)), rule, "The report is a page.")

@@ -131,14 +131,14 @@ class GenerationStore:
         return with_dims(ds, dims_of(ds, self.question.cases)).load(scheduler="synchronous")
 
     def require_points(self, ds: xr.Dataset, points: Array, first: int) -> None:
-        """See that the designs from `first` on are those of some points, bit for bit. Raises StoreError."""
+        """Check that the designs from `first` on are those of some points, bit for bit. Raises StoreError."""
         for name, values in self.space.designs(points).items():
             expected = self.space.labels(name, values)
             if name not in ds.coords or ds[name].values[first : first + len(points)].tolist() != expected:
                 raise self._other(f"design {first:,} and those after it are others in {name}")
 
     def require_sweep(self, points: Array) -> None:
-        """See that the store is of the sweep of some points, with nothing left of an append. Raises StoreError."""
+        """Check that the store is of the sweep of some points, with nothing left of an append. Raises StoreError."""
         expected = self.sweep_of(points)
         if Manifest.load(self.place).fingerprint != expected.fingerprint:
             raise self._other("its sweep is another one")

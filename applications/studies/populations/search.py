@@ -139,7 +139,7 @@ class _StoreOnTheWay:
         return self.told >= self.stored
 
     def require_same(self, points: Array) -> None:
-        """See that the designs that come next are those of some points. Raises StoreError."""
+        """Check that the next designs are those of some points. Raises StoreError."""
         assert self.results is not None
         self.store.require_points(self.results, points, self.told)
         if self.told + len(points) == self.stored:

@@ -109,7 +109,7 @@ def _space(sweep: Sweep, question: StudyQuestion) -> DesignSpace:
 
 
 def _require_same_cases(spaces: Mapping[str, DesignSpace]) -> None:
-    """See that all robots have the same operating cases, in one order. Raises InputError."""
+    """Check that all robots have the same operating cases, in one order. Raises InputError."""
     (first, space), *further_spaces = spaces.items()
     for robot, further in further_spaces:
         for name, values in space.cases.items():
@@ -122,7 +122,7 @@ def _require_same_cases(spaces: Mapping[str, DesignSpace]) -> None:
 
 
 def _require_same_units(first: Sweep, second: Sweep, question: StudyQuestion) -> None:
-    """See that the numbers of a question have one unit for two robots. Raises InputError."""
+    """Check that the numbers of a question have the same units for two robots. Raises InputError."""
     texts = {"objective": [objective(text).expression.names for text in question.objectives]}
     texts["where"] = [parsed_condition(text).names for text in question.where]
     for text in question.objectives:

@@ -61,7 +61,7 @@ def printed_file(folder: Path) -> tuple[int, str]:
 
 @contextmanager
 def turn(folder: Path, most: int, tell: Callable[[int], None]) -> Iterator[None]:
-    """Wait until fewer than `most` runs are before this one; `tell` gets how many, when that changes."""
+    """Wait until fewer than `most` runs are before this one; `tell` is called when their number changes."""
     descriptor, ticket = _ticket(folder)
     try:
         before: int | None = None

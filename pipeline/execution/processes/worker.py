@@ -24,7 +24,7 @@ def is_told(record: logging.LogRecord) -> bool:
 
 
 class WorkerSetup(WorkerPlugin):
-    """Python looks for garbage rarely, and never among modules; failed heartbeats are not shown."""
+    """Setup of a worker: rare garbage collection, never of modules, and no messages about failed heartbeats."""
 
     name = "limbsweep"
 

@@ -1,4 +1,4 @@
-"""Columns of numbers in whatever a user keeps them: dicts, structured arrays, pandas DataFrames, xarray Datasets.
+"""Columns of numbers in the objects of a user: dicts, structured arrays, pandas DataFrames, xarray Datasets.
 
 These libraries are not imported: their objects have all needed methods.
 """

@@ -200,7 +200,7 @@ class Writer:
         return {"values": values, "unit": columns.units[name]} if name in columns.units else values
 
     def _keep(self, name: str, columns: Mapping[str, Any]) -> str:
-        """Keep a table as a file; its name."""
+        """Keep a table as a file, and return its name."""
         file = f"{re.sub(r'[^A-Za-z0-9_-]', '_', name)}.npz"
         while file in self.files:
             file = f"{file.removesuffix('.npz')}_.npz"

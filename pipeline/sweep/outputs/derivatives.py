@@ -35,7 +35,7 @@ from robots.simulation import state_parameters
 KEY = "derivatives"
 
 STEPPED = ("sample_time", "delay", "resolution")
-"""Numbers of a controller that nothing depends on smoothly: times in whole steps, and steps of encoders."""
+"""Numbers of a controller without derivatives by them: times in whole steps, and steps of encoders."""
 
 
 class DerivativesContent(SectionContent[RequestedDerivatives, None]):

@@ -24,7 +24,7 @@ LARGEST = 1e12
 """Largest component of a load [N or N m]."""
 
 Points = Callable[[Mapping[str, Any], KeyPath, Mapping[str, str]], "NDArray[np.float64] | None"]
-"""Reads the points of a file that a section names, with columns that measure something in SI."""
+"""Reader of the points of a file that a section names; `columns` have their SI units."""
 
 COLUMNS = {"t": "s", **{name: "N m" if name.startswith("m") else "N" for name in WRENCH}}
 """Columns of such a file, and their units."""

@@ -109,7 +109,7 @@ class PointsReader:
 
 @dataclass(frozen=True)
 class TrajectoryReader(PointsReader):
-    """Reads the trajectories of a mover."""
+    """Reader of the trajectories of a mover."""
 
     mover: Mover = field(default_factory=Mover)
 

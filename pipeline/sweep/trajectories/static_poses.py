@@ -1,4 +1,4 @@
-"""The gravity test as trajectories of a sweep: random poses that are held, so that forces are those of weight alone.
+"""The gravity test as trajectories of a sweep: random poses that are held, so that weight alone causes the forces.
 
 `{kind: gravity_test, count: 30, seed: 1, position: 0.2, turn: {position: 0.1}}` stands for `count` trajectories, each
 at rest for the whole time of the sweep. Keys as in `pipeline.sweep.trajectories.random_fourier`, without those of

@@ -142,7 +142,7 @@ def evaluate(text: str, lookup: Callable[[str], Value], budget: Budget) -> Value
 
 
 class _Walk:
-    """Computes nodes of one expression."""
+    """Evaluation of the nodes of one expression."""
 
     def __init__(self, text: str, lookup: Callable[[str], Value], budget: Budget) -> None:
         self.text, self.lookup, self.budget = text, lookup, budget

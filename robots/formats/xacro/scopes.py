@@ -97,7 +97,7 @@ class Scope:
 
 @dataclass
 class Texts:
-    """Evaluates texts with `${...}` and `$(...)`: `functions` are names that all scopes have."""
+    """Evaluation of texts with `${...}` and `$(...)`; `functions` are names that all scopes have."""
 
     budget: Budget
     functions: Mapping[str, Value]

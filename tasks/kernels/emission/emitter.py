@@ -82,7 +82,7 @@ class _StretchText(FunctionText):
 
 @dataclass
 class _Emitter(FunctionText):
-    """Writes the whole text; `sums` are doubles, of as many lanes as reductions have.
+    """Writer of the whole text; `sums` are doubles, of as many lanes as reductions have.
 
     `streams`: outputs, whose rows begin with a whole vector, are written past the caches.
     """

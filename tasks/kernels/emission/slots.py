@@ -254,17 +254,17 @@ class Trail:
         self._touched: dict[int, int] = {}
 
     def touch(self, node: int) -> bool:
-        """Use a value, or make it; whether that is far from where it was made or used before."""
+        """Note a use of a value, or its making; return whether the previous one is far away."""
         before = self._touched.get(node)
         self._touched[node] = self.place
         return before is not None and self.place - before > FAR
 
     def step(self) -> None:
-        """Go on to the next operation."""
+        """Count one more operation."""
         self.place += 1
 
     def leap(self) -> None:
-        """Go into a loop or out of it, where all values are far."""
+        """Enter or leave a loop; all values count as far then."""
         self.place += max(FAR, 0) + 1
 
 

@@ -106,7 +106,7 @@ class ThreadLayout:
 
 
 class _ThreadText(FunctionText):
-    """Writes one of the functions: scalars in place of vectors."""
+    """Writer of one of the functions: scalars in place of vectors."""
 
     vectors: ClassVar[bool] = False
 

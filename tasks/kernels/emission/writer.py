@@ -37,7 +37,7 @@ class FloatFormat:
     placed: int
     """The bits of 2^mantissa: with n in the lowest bits it is 2^mantissa + n."""
     biased: float
-    """Added to a whole number it puts it into the lowest bits, with the bias that exponents have."""
+    """Number whose sum with a whole number has that in its lowest bits, with the bias of exponents."""
 
 
 DOUBLE = FloatFormat("double", "i64", "f64", 52, 0x7FF, 0x4330000000000000, BIASED)
@@ -121,7 +121,7 @@ attributes #1 = {{ noinline cold {_NATURE} }}
 """Attributes of functions, and the weight by which a loop that may be skipped is more likely to be."""
 
 PAST_CACHES, PAST_CACHES_MARK = "align 64, !nontemporal !1", "!1 = !{ i32 1 }"
-"""End of a store that leaves no line of its vector in a cache, and what the text says of it at its own end."""
+"""Metadata of a store that leaves no line of its vector in a cache, and its declaration at the end of the text."""
 
 
 PLACE = 64
@@ -242,7 +242,7 @@ class FunctionText:
                 self.write(at, self.names[node], mask=self.program.is_mask(node), how="store volatile")
 
     def leap(self) -> None:
-        """Go where all values are far."""
+        """Enter or leave a loop; all values count as far then."""
         if self.slots is not None:
             self.slots.trail.leap()
 
@@ -363,7 +363,7 @@ class FunctionText:
         return parts[0]
 
     def rounds(self, index: int, entry: list[str], skip: str) -> list[str]:
-        """Iterate a loop of the program, and go to the block after it; the names of its results."""
+        """Write a loop of the program, and begin the block after it; return the names of its results."""
         loop, name, before = self.program.loops[index], f"loop{index}", self.block
         self.line(f"br label %{name}")
         self.label(name)
@@ -415,7 +415,7 @@ def function(program: Program, index: int, single: bool, slots: Slots | None) ->
 
 
 def call(writer: FunctionText, index: int, values: str, results: str) -> list[str]:
-    """Go through the loop with the groups that have something to do in it; the names of its results after it.
+    """Write the call of a loop for the groups that need it; return the names of its results.
 
     `values` and `results` are places in memory.
     """

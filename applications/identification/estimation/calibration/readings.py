@@ -49,7 +49,7 @@ class Reading:
 
 @dataclass(frozen=True)
 class Reader:
-    """Reads a geometry: `sensors` are joints that have one, (limb, joint); `body` of a chain, absent: the last."""
+    """Reader of a geometry: `sensors` are joints that have one, (limb, joint); `body` of a chain, absent: the last."""
 
     geometry: Geometry
     sensors: tuple[tuple[int, int], ...] = ()

@@ -39,7 +39,7 @@ class IdentifyJob:
     clean: bool
     source: MotionSource
     call: str
-    """Mark of the call of `identify`: its tasks in a process open the store once, and never that of an earlier call."""
+    """Identity of the call of `identify`, whose tasks in a process open the store once, not that of an earlier call."""
 
     @property
     def case(self) -> tuple[int, int]:

@@ -1,4 +1,4 @@
-"""Read a published dataset in batches of windows, shuffled: arrays of NumPy, for any program that learns.
+"""Read a published dataset in batches of shuffled windows: arrays of NumPy, for training with any library.
 
 Only the folder is needed, not the store. A pass takes the row groups of all files in a random order, holds a few at
 once and mixes their windows, so that files are read in long pieces and no batch is of one file.

@@ -1,4 +1,4 @@
-"""Numbers of a sweep's limits as parameters, so that a study sees what is left of each and what it costs.
+"""Numbers of a sweep's limits as parameters, so that a study gives the remaining share and the cost of each.
 
 Each number is multiplied by a parameter of its own, whose value is 1: a torque limit, or half of the range of a joint
 about its middle. Limits of controllers, such as the largest force of a drive, are parameters already.
@@ -27,7 +27,7 @@ from robots.quantities import Need, needs
 PREFIX = "limit_scale_"
 """Beginning of the names of the parameters; more underscores where a robot has such a parameter."""
 UNLIMITED = 1e9
-"""Factor with which a limit is none."""
+"""Factor that removes a limit."""
 MARGINS: Mapping[str, tuple[Need, str]] = {
     **dict.fromkeys(("force", "velocity", "power"), ("actuator limits", "actuator_margin")),
     **dict.fromkeys(("current", "voltage"), ("supply", "supply_margin")),
@@ -40,7 +40,7 @@ OF_JOINTS: Mapping[str, tuple[Need, str]] = {
     "velocity": ("joint rates", "velocity_margin"),
 }
 OF_DRIVES: Mapping[str, str] = {"force_limit": "peak_force", "rate_limit": ""}
-"""Limits of controllers, with the metric that tells how much of one is used."""
+"""Limits of controllers, with the metric of the used share of each."""
 WITHOUT_UNIT = {"power": "W", "current": "A", "voltage": "V", "rated_current": "A"}
 
 

@@ -1,4 +1,4 @@
-"""Lengths of links that vary while all masses stay: a longer link then weighs as much as a shorter one."""
+"""Check for lengths of links that vary with constant masses: a longer link then weighs as much as a shorter one."""
 
 from __future__ import annotations
 

@@ -66,7 +66,7 @@ class Outlook:
 
 
 def parts_of(conditions: Sequence[str]) -> tuple[str, ...]:
-    """Take conditions joined by `and` apart; one with `or` or `not` stays whole."""
+    """Split conditions that are joined by `and`; one with `or` or `not` stays whole."""
     parts: list[str] = []
     for text in conditions:
         split = [text] if re.search(r"\b(or|not)\b|[()]", text) else re.split(r"\band\b", text)

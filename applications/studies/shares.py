@@ -163,7 +163,7 @@ _ENDS = ((0, ""), (1, "_error"))
 
 
 def _merged(columns: Mapping[str, Array], categories: Collection[str]) -> list[list[str]]:
-    """Return the names of columns that say the same together: equal in the order of their values, or reversed."""
+    """Return the names of columns with the same information together: with values in equal or reversed order."""
     groups: dict[bytes, list[str]] = {}
     for name, column in columns.items():
         place = np.unique(column, return_inverse=True)[1].ravel()
@@ -292,7 +292,7 @@ class _Fit:
 
     @cached_property
     def unexplained(self) -> float:
-        """Share of the variance that the polynomial does not foretell of designs that are left out one by one."""
+        """Share of the variance that the polynomial does not predict at designs that are left out one by one."""
         inverse, coefficients, _ = self.moments.inverted()
         leverage = ((self.columns @ inverse) * self.columns).sum(axis=1)
         missed = (self.y - self.columns @ coefficients) / np.maximum(1.0 - leverage, 1e-9)
@@ -360,7 +360,7 @@ def _places(bases: Sequence[_Basis], keys: Sequence[Key], degree: int, pair_degr
 
 
 def _spared(moments: _Moments, columns: Indices) -> float:
-    """Return the error of some columns by generalised cross-validation; one without error is as good as a smaller."""
+    """Return the error of some columns by generalised cross-validation."""
     remainder = max(moments.solved(columns)[1], EXACT * moments.square)
     return remainder / (moments.count - len(columns)) ** 2
 

@@ -355,7 +355,7 @@ class _Encoder:
                 slot[i] = slot[loop.state[component]]
 
     def _unchanged(self, node: int, states: Iterable[int]) -> int:
-        """Return the slot of the next value of a state; of a copy, if the value is itself a state, as states change next."""
+        """Return the slot of the next value of a state: of a copy if the value is a state, which changes next."""
         if node not in states:
             return self.slot[node]
         place = self._new()

@@ -79,7 +79,7 @@ def arguments(arrays: Mapping[Key, T]) -> dict[str, T | dict[int, T]]:
 
 LANES = 8
 SHARING = 128
-"""Width of rows, or a multiple of it, at which they compete for the same cache lines: measured up to four times slower."""
+"""Width of rows, or a multiple of it, at which they compete for cache lines: measured up to four times slower."""
 
 
 def padded(samples: int) -> int:

@@ -1,4 +1,4 @@
-"""Motions that move all parameters: finite Fourier series, at rest at both ends of the period, within limits.
+"""Motions that excite all parameters: finite Fourier series, at rest at both ends of the period, within limits.
 
 A series has free numbers (coordinate, free); whatever they are, the motion starts and ends at rest, and is scaled to
 the limits of position, velocity and acceleration. Limits of forces and workspace are kept by shrinking the whole

@@ -1,4 +1,4 @@
-"""Random motions that a robot can make, for whatever has to hold at generic states: ranks, tests, first guesses.
+"""Random motions that a robot can make, for computations at generic states: ranks, tests, first guesses.
 
 Spread around the reference pose over as much of the workspace as solves easily; samples that cannot be solved are left
 out.

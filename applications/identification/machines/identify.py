@@ -320,7 +320,7 @@ def _filled(signals: Signals) -> Signals:
 
 
 class _Clock:
-    """Seconds of each stage; tells the next one as it begins."""
+    """Seconds of each stage; reports each stage as it begins."""
 
     def __init__(self, tell: Callable[[str], None]) -> None:
         self.seconds: dict[str, float] = {}

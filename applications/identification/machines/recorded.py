@@ -115,7 +115,7 @@ def read_recordings(
 def _described(
     record: Mapping[str, Any], recordings: Sequence[RecordingFiles], method: str | None, deviations: str | None
 ) -> RecordingDescription:
-    """Return the description, whose robot is read from the text of its file in a folder that goes again."""
+    """Return the description, whose robot is read from the text of its file in a temporary folder."""
     with tempfile.TemporaryDirectory() as folder:
         robot = record["robot_name"]
         if record["robot_text"] is not None:

@@ -34,7 +34,7 @@ PATHS = names("path")
 WITHIN_RANGES = "1 - limit_margin <= 1"
 """The condition that joints stay within their ranges; else samples fail."""
 LEAST_GAIN = 1e-3
-"""Share of the objective below which a better design nearby is not worth a step."""
+"""Share of the objective below which a better design nearby is not recommended."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Advice:
 
     @property
     def column(self) -> DesignColumn | None:
-        """The number that decides."""
+        """Column of the objective that decides."""
         return self.results.designs.first
 
     @cached_property
@@ -97,7 +97,7 @@ class Advice:
 
     @cached_property
     def _spares(self) -> dict[str, float]:
-        """The share that is left of each number of the limits, by its parameter; NaN where its gain alone tells it."""
+        """Remaining share of each number of the limits, by its parameter; NaN where only its gain is known."""
         (sweep, numbers), cases = self._scaled, self.results.question.cases
         if sweep is None or not self._has_number:
             return {}
@@ -166,7 +166,7 @@ class Advice:
 
     @cached_property
     def _row(self) -> tuple[Limit, ...]:
-        """Numbers of the design's rows of tables whose change gains."""
+        """Numbers in the table rows of the design whose change improves the objective."""
         (problem, _), target, sweep = self._problem, self._target, self.results.sweep
         if problem is None or target is None or sweep is None:
             return ()
@@ -198,7 +198,7 @@ class Advice:
 
     @property
     def _usable(self) -> str:
-        """The designs that count, in words."""
+        """Description of the designs that count."""
         return "designs that meet all conditions" if self.results.question.where else "all without a failed sample"
 
     @property

@@ -47,7 +47,7 @@ NO_OBJECTIVES = (
     *("friction_residual", "unsettled_samples", "failed_samples", "worst_status"),
     *("integration_error", "integration_error_share"),
 )
-"""Variables that tell whether a result can be trusted, not how good a design is."""
+"""Variables about the reliability of a result, not about the quality of a design."""
 
 PREFERRED = (
     *("rms_position_error", "rms_tracking_error", "settling_time"),  # which simulations have
@@ -130,7 +130,7 @@ class DesignColumn:
 
 @dataclass(frozen=True, eq=False)
 class Designs:
-    """The table, or rows that stand for a larger one.
+    """Table of designs, or rows that represent a larger one.
 
     `good` (design,) marks designs without a failed sample, in any of their operating cases.
     """
@@ -168,7 +168,7 @@ class Designs:
 
     @property
     def fair(self) -> NDArray[np.bool_]:
-        """Mask of the rows that stand for all designs: of a part of a table those drawn at random (design,)."""
+        """Mask of the rows that represent all designs (design,): of a part of a table those drawn at random."""
         return np.ones(self.count, bool) if self.drawn is None else self.drawn
 
     @cached_property

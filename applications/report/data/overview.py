@@ -77,7 +77,7 @@ def fixed(dataset: Dataset) -> Iterator[tuple[str, str, str]]:
 
 
 def provenance(dataset: Dataset) -> Iterator[TableRow]:
-    """Say when and by which versions the store was made, and the fingerprint of its sweep."""
+    """Return rows with the date and the versions with which the store was made, and the fingerprint of its sweep."""
     attributes = dataset.attrs
     if not attributes.get("finished", True):
         written = dataset["written"]

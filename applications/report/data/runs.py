@@ -61,7 +61,7 @@ class ComparedRuns:
 
 
 def compared(named: Sequence[tuple[str, Results]]) -> ComparedRuns:
-    """Put runs side by side. Raises InputError for too many, and where they share no objective in equal units."""
+    """Compare runs. Raises InputError for too many, and where they share no objective in equal units."""
     if len(named) > MOST_RUNS:
         raise refused("STORE", f"{len(named)} stores", f"at most {MOST_RUNS} to compare")
     runs = tuple(NamedRun(name, results) for name, results in named)

@@ -25,7 +25,7 @@ def new(width: float = 8.0, height: float = 4.5) -> Figure:
 
 
 def dress(figure: Figure) -> Figure:
-    """Give all axes of a figure the look of the page: quiet frames and ticks, light grids behind the data."""
+    """Draw all axes of a figure as on the page: grey frames and ticks, light grids behind the data."""
     for axes in figure.axes:
         is_bar = axes.get_label() == "<colorbar>"
         for name in "xyz":

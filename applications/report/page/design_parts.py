@@ -1,4 +1,4 @@
-"""Everything to filter: ranges, parallel coordinates, scatter matrix, table, comparison of pinned designs.
+"""Page part with filters: ranges, parallel coordinates, scatter matrix, table, comparison of pinned designs.
 
 All of them share one table of columns, which the scripts of the page filter and draw.
 """
@@ -38,7 +38,7 @@ FEW_VALUES = 256
 
 
 def designs(results: Results) -> PagePart | None:
-    """Return the part with everything to filter; None where there is nothing to compare."""
+    """Return the page part with filters; None where there is nothing to compare."""
     axes = table_columns(results)
     if not is_compared(results):
         return None
@@ -141,7 +141,7 @@ def _thinning(results: Results) -> str:
 
 
 def _basis(table: Designs) -> str:
-    """Say which designs counts and shares are of."""
+    """Return the sentence that names the designs of counts and shares."""
     if table.is_whole:
         return "Shares of variance and counts are of all designs, and without a range the shades of the trade-off."
     drawn = f"{int(table.fair.sum()):,} designs drawn at random"

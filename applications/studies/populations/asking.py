@@ -26,7 +26,7 @@ class AskTell(Protocol):
 
 @runtime_checkable
 class Remembering(AskTell, Protocol):
-    """A method whose next points follow from all designs so far, not from its state: it goes on from any of them."""
+    """Method whose next points follow from all designs so far, not from its own state: it can resume anywhere."""
 
     def remember(self, points: Array) -> Array:
         """Record points as the last proposals, and return them in the form in which the method would propose them."""

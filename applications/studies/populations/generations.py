@@ -56,7 +56,7 @@ REPLACED = ("grid", "list", "file", "columns", "sample", "where")
 """Keys of the design section in whose place the table stands; conditions are left to the search."""
 
 Compute = Callable[[Sweep], xr.Dataset]
-"""Computes a sweep into memory."""
+"""Function that computes a sweep into memory."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +74,7 @@ class GenerationStore:
 
     @classmethod
     def at(cls, sweep: Sweep, space: DesignSpace, question: StudyQuestion, store: LocationLike) -> GenerationStore:
-        """Return the one at a place, whether or not there is a store yet; conditions on designs are asked as well."""
+        """Return the store of a search at a place, made or not; conditions on designs are conditions as well."""
         conditions = tuple(dict.fromkeys((*space.where, *question.where)))
         return cls(sweep, space, replace(question, where=conditions), locate(store))
 

@@ -42,7 +42,7 @@ class _Random:
         return points
 
     def keep(self, rows: Indices) -> None:
-        """Keep nothing of it."""
+        """Do nothing: a random search keeps no proposals."""
 
     def tell(self, costs: Array, violations: Array) -> None:
         """Do nothing: a random search does not learn."""

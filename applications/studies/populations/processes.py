@@ -1,4 +1,4 @@
-"""Search by Gaussian processes: costs and conditions are learned from all designs so far, the next ones promise most.
+"""Search by Gaussian processes: costs and conditions are learned from all designs, and the most promising are next.
 
 Each objective and each condition has a process (scikit-learn) over the numbers of a design: variables on their ranges,
 a row of a table by its own numbers, names as one number each. Its length scales have a prior that grows with their

@@ -1,4 +1,4 @@
-"""Search the designs of one robot or of several: ask a method, compute the missing designs, append, tell, again.
+"""Search over the designs of one robot or of several: ask a method, compute missing designs, append them, tell it.
 
 A search has a store for each of its robots, most often one, in a folder if there are several; the robot is then a
 category. Nothing of a method is stored: a search is gone on with by asking it again and telling it the content of the
@@ -115,7 +115,7 @@ def asked_question(sweep: Sweep, options: SearchKeywords) -> StudyQuestion:
 
 @dataclass
 class _StoreOnTheWay:
-    """A store of a search and the part that the method knows: its points, and its results as they were read last."""
+    """Store of a search, with the points and results that the method knows already."""
 
     store: GenerationStore
     points: list[Array] = field(default_factory=list)
@@ -219,7 +219,7 @@ class SearchState:
         return cls(space, parts, asker, objectives, options.generations, options.population, on_generation, coarse)
 
     def run(self, cluster: ClusterLike, listeners: Sequence[Listener]) -> None:
-        """Go on until there are enough generations, or the method finds no other designs. Raises StoreError."""
+        """Run until there are enough generations, or the method finds no other designs. Raises StoreError."""
         with ExitStack() as stack:
             workers = _Workers(stack, cluster)
             while len(self.progress) < self.generations and len(points := self._next(workers)):

@@ -25,9 +25,9 @@ STEPS, ROWS = 30, 200
 ROUNDS, ROUGH_ROUNDS = 60, 12
 """Times that boundary points are added, at most; of shapes with edges, which are polished, while they move."""
 SURFACE = 4096
-"""Points all over the surface that are tried."""
+"""Number of points on the whole surface that are tried."""
 INNER = (0.25, 0.5, 0.75, 0.9)
-"""Sizes, relative to that of the shape, at which it is looked for holes."""
+"""Sizes, relative to that of the shape, at which holes are searched for."""
 SEEDS, CLOSE = 32, 8
 """Boundary points nearest to the shape about which points are tried, and how many about each."""
 MOST_OUTSIDE, ADDED = 64, 32

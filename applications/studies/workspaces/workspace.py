@@ -35,7 +35,7 @@ GROWTHS = 6
 SHRINKINGS, SHRUNK = 12, 0.7
 """Times that the box is drawn in again, while an edge is shorter than this share of the former one."""
 COARSE = (33, 17, 9)
-"""Points along each axis by which that is decided."""
+"""Points along each axis that decide about a smaller box."""
 STARTS = 3
 """Centres from which the largest shape is looked for."""
 APART = 0.25
@@ -168,7 +168,7 @@ def _at_rest(
 
 
 def _region(poses: RestPoses, within: ArrayLike | None, levels: int | None) -> tuple[_Room, CellTree]:
-    """Return the box that counts, and its cells, refined where the boundary is. Raises InputError."""
+    """Return the searched box and its cells, refined at the boundary. Raises InputError."""
     free = poses.axes
     room = _Room(poses, free, np.full(len(free), -np.inf), np.full(len(free), np.inf))
     room.low, room.high = _box(room, poses.home[free], within)

@@ -1,4 +1,4 @@
-"""Times of samples whose stamps are those of a software clock: rows of a real-time source, written down a little late.
+"""Times of samples whose stamps are from a software clock: rows of a real-time source, stamped a little late.
 
 A controller that ticks evenly is often read by a program that does not: its stamps jitter, ticks are missed, and rows
 repeat. All positions move along time, so their changes over their velocities say how many ticks passed. Three clocks
@@ -22,13 +22,13 @@ WINDOW, DEGREE = 16, 3
 PIECES = 8
 """Number of pieces that judge a clock, at least."""
 SURE = 0.2
-"""Error of a step by positions, in ticks, up to which it tells how many ticks passed."""
+"""Error of a step by positions, in ticks, up to which the step determines the number of ticks."""
 NEAR, MOST = 0.25, 0.95
 """Distance from whole ticks, and share of the steps within it, for ticks to be seen."""
 REACH = 50
-"""Samples of which a velocity is taken at each side."""
+"""Samples on each side from which a velocity is computed."""
 LATE = 500
-"""Earlier steps whose stamps say how late stamps are."""
+"""Earlier steps whose stamps determine the delay of stamps."""
 
 
 @dataclass(frozen=True)

@@ -115,7 +115,7 @@ def simulated(
 
 @dataclass(frozen=True)
 class _Loop:
-    """A recording's reference (samples, actuator) under a controller."""
+    """Reference (samples, actuator) of a recording under a controller."""
 
     recording: Prepared
     controller: PositionController
@@ -221,7 +221,7 @@ def _moved(machine: RecordedMachine, recordings: Sequence[Prepared]) -> Recorded
 def fit_instrumental(
     machine: RecordedMachine, controller: PositionController | None = None, *, eliminate: bool = False
 ) -> MachineFit:
-    """Estimate parameters by instrumental variables: the regressor along motions that encoders' errors do not touch.
+    """Estimate parameters by instrumental variables: the regressor along motions without errors of encoders.
 
     These are simulated under the controller, and again with the parameters found; without controller, they are the
     reference itself. Raises ParameterError.

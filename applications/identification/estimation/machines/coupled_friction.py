@@ -122,7 +122,7 @@ FORCE = "actuator_force"
 STEPS = 25
 """Steps of Gauss and Newton."""
 TURNED = 0.2
-"""A step counts as one back where it undoes as much of the one before."""
+"""Share of the previous step that a step undoes, from which on it counts as a step back."""
 STEADY = 1e-2
 """Change of parameters, relative to their deviations, at which these are taken."""
 EXACT = 1e-8

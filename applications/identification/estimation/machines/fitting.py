@@ -40,7 +40,7 @@ from tasks.dynamics.inertial_parameters import ARMATURE, BODY, SPIN, Column, sha
 
 METHODS = (*estimators.ESTIMATORS,)
 UNWEIGHTED = ("least_squares", "total_least_squares")
-"""Estimators that take all rows for equal, whatever the noise of their actuators."""
+"""Estimators that weigh all rows alike, independent of the noise of their actuators."""
 FOLDS = 5
 """Parts of the time that a cross-validation predicts, each from the others."""
 WEAK = 0.3

@@ -21,7 +21,7 @@ NEAR = (0.01, 0.03)
 SLOW = (0.05, 0.2)
 """Speeds over the largest one, on which the Stribeck effect fades."""
 RANK = 1e-12
-"""Eigenvalue over the largest one of scaled columns, below which they tell nothing."""
+"""Eigenvalue over the largest one of scaled columns, below which it counts as zero."""
 BETTER = 0.9
 """Held-out error over that of the fit's law, below which another law is named."""
 

@@ -24,7 +24,7 @@ from robots.parameter_errors import ParameterError
 LARGEST = 20.0
 """Factor by which a gain may be off."""
 UNTOLD = 1e-6
-"""Least part of its column that a gain has of its own, or the recordings do not tell it."""
+"""Least independent part of the column of a gain, below which recordings do not determine it."""
 WEIGHINGS = 8
 """Searches for gains, at most: each weighs rows by the noise that the gains of the one before leave."""
 ALIKE = 1e-6

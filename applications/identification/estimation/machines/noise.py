@@ -48,7 +48,7 @@ BETTER = 0.9
 STILL = 0.5
 """Correlation from sample to sample below which a position is noise, not motion."""
 SHORTEST = 30
-"""Changes of a position that tell the step of an encoder, at least."""
+"""Least number of changes of a position that determine the step of an encoder."""
 LATTICE = 0.02
 """Distance from whole steps, relative to one, up to which changes of position count as steps of an encoder."""
 

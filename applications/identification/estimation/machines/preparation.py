@@ -32,9 +32,9 @@ from tasks.kernels.expression import Array
 from tasks.mathematics.signals import butterworth, rate
 
 MEDIAN = 9
-"""Samples of the running median that tells outliers."""
+"""Samples of the running median from which outliers are found."""
 USUAL = 0.99
-"""Share of samples whose distance from the median is taken for that of the signal itself."""
+"""Share of samples whose distance from the median counts as the usual one of the signal."""
 NORMAL = 1.4826
 """Standard deviation of normal noise over the median of its magnitude."""
 BESIDE = 2.0

@@ -21,14 +21,14 @@ from tasks.kernels.expression import Array
 LAGS = 20
 """Lags of the whiteness test."""
 SIGNIFICANT = 3e-4
-"""Chance below which a test speaks, of several for each actuator."""
+"""Probability below which a test is significant, of several for each actuator."""
 BOOTSTRAPS = 400
 DRAWN = 50
 """Draws of a bootstrap whose series are in memory together."""
 ORDERS = 12
 """Longest autoregressive process that is tried."""
 NEW = 1e-3
-"""Share of a column that the model's do not have, for it to say anything new."""
+"""Least share of a column that is independent of the columns of the model."""
 
 
 @dataclass(frozen=True)

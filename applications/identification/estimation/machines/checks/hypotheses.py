@@ -58,7 +58,7 @@ SLOW = 0.05
 ROWS = 8
 """Rows for each parameter that all hypotheses are tried with at first."""
 WORTH = 16
-"""Hypotheses of these, the likeliest, that are tried with all samples."""
+"""Number of the likeliest hypotheses that are tried with all samples."""
 SAMPLES = 400
 """Samples of a recording that hypotheses are tried with."""
 

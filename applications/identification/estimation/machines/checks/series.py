@@ -85,7 +85,7 @@ def check_signals(
 
 
 def check_repeats(recordings: Sequence[Signals], windows: Sequence[tuple[float, float]]) -> Iterator[RecordingFinding]:
-    """Check that no samples count twice: deviations would be too small, and a validation would tell nothing.
+    """Check that no samples count twice: deviations would be too small, and a validation would prove nothing.
 
     windows: first and last time of each recording that are used, from its first sample on [s].
     """

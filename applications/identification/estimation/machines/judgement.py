@@ -8,7 +8,7 @@ these offsets as well.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -213,46 +213,15 @@ def _offsets(machine: RecordedMachine, fit: MachineFit, parts: list[FitRows]) ->
 
 def lacking(fit: MachineFit) -> Iterator[str]:
     """Yield a text for each effect that the model lacks according to the tests."""
-    is_told = any(lack.text == SHARED and lack.is_significant for lack in fit.lacks)
-    is_told_of_payload = any(lack.text.startswith(f"{PAYLOAD} ") and lack.is_significant for lack in fit.lacks)
-    for lack in fit.lacks:
-        if lack.is_significant and not (is_told and lack.text == MASSES):
-            kind, _, name = lack.text.partition(" ")
+    significant = [lack for lack in fit.lacks if lack.is_significant]
+    shared = any(lack.text == SHARED for lack in significant)
+    payload = any(lack.text.startswith(f"{PAYLOAD} ") for lack in significant)
+    for lack in significant:
+        kind, _, name = lack.text.partition(" ")
+        is_told = {MASSES: shared, LOAD: payload, LATE_ONE: kind == LATE_ONE and _is_common(lack, fit)}
+        if not is_told.get(kind, False):
             share = f"which is {lack.share:.0%} of the residuals: deviations are too small"
-            if kind == DELAY:
-                yield _late(lack, share)
-            elif kind == SHARED:
-                yield f"limbs that are copies differ, {share}; write shared: false under model"
-            elif kind == MASSES:
-                yield f"limbs that are copies differ in mass{_by(lack)}, {share}; write shared: false under model"
-            elif kind == OFFSETS:
-                yield (
-                    f"offsets of actuators that are copies differ, which limbs that differ in mass{_by(lack)} explain "
-                    "as well: these recordings do not tell one from the other, and deviations hold for the first only; "
-                    "weigh the limbs, or record larger motions"
-                )
-            elif kind == PAYLOAD:
-                way = "heavier" if lack.values[0] > 0 else "lighter"
-                amount = f"{abs(lack.values[0]):.1%} +- {lack.deviations[0]:.1%}"
-                yield f"payload of {name} looks {amount} {way} than said, {share}; look at its mass, unit and body"
-            elif kind == LOAD:
-                if not is_told_of_payload:
-                    yield (
-                        f"forces of {name} are as if it carried another load than the recordings before it and as "
-                        f"said, {share}; give it a payload of its own (payload: body, unknown: NAME)"
-                    )
-            elif kind == GAIN:
-                change = f"{abs(lack.values[0]):.1%}" if len(lack.values) else "some share"
-                yield f"gain of {name} changes by {change} during the recordings, {share}; is its drive warm?"
-            elif kind == LATE_ONE:
-                if not _is_common(lack, fit):
-                    yield _late(lack, share, f"of {name} alone ")
-            elif kind == BACKLASH:
-                yield f"{name} moves alone after reversals, as with backlash, {share}; look at its gear"
-            elif kind == "friction":
-                yield f"friction of {name} does not follow its law, {share}; try friction: asymmetric or stribeck"
-            else:
-                yield f"friction of {name} changes during the recordings, {share}; is the machine warm?"
+            yield TEXTS.get(kind, _drift)(lack, name, share)
 
 
 def _by(lack: LackOfFit) -> str:
@@ -273,6 +242,60 @@ def _late(lack: LackOfFit, share: str, owner: str = "") -> str:
     remedy = "look at its sensors and filters" if owner else "write delay: estimate under preparation"
     return f"forces {owner}are {time:.2g} +- {deviation:.1g} ms {way}, {share}; {remedy}"
 
+
+def _copies(lack: LackOfFit, name: str, share: str) -> str:
+    effect = f"differ in mass{_by(lack)}" if lack.text == MASSES else "differ"
+    return f"limbs that are copies {effect}, {share}; write shared: false under model"
+
+
+def _offset(lack: LackOfFit, name: str, share: str) -> str:
+    return (
+        f"offsets of actuators that are copies differ, which limbs that differ in mass{_by(lack)} explain as well: "
+        "these recordings do not tell one from the other, and deviations hold for the first only; weigh the limbs, or "
+        "record larger motions"
+    )
+
+
+def _payload(lack: LackOfFit, name: str, share: str) -> str:
+    way, amount = "heavier" if lack.values[0] > 0 else "lighter", f"{abs(lack.values[0]):.1%}"
+    amount = f"{amount} +- {lack.deviations[0]:.1%}"
+    return f"payload of {name} looks {amount} {way} than said, {share}; look at its mass, unit and body"
+
+
+def _load(lack: LackOfFit, name: str, share: str) -> str:
+    return (
+        f"forces of {name} are as if it carried another load than the recordings before it and as said, {share}; give "
+        "it a payload of its own (payload: body, unknown: NAME)"
+    )
+
+
+def _gain(lack: LackOfFit, name: str, share: str) -> str:
+    change = f"{abs(lack.values[0]):.1%}" if len(lack.values) else "some share"
+    return f"gain of {name} changes by {change} during the recordings, {share}; is its drive warm?"
+
+
+def _drift(lack: LackOfFit, name: str, share: str) -> str:
+    return f"friction of {name} changes during the recordings, {share}; is the machine warm?"
+
+
+TEXTS: Mapping[str, Callable[[LackOfFit, str, str], str]] = {
+    DELAY: lambda lack, name, share: _late(lack, share),
+    SHARED: _copies,
+    MASSES: _copies,
+    OFFSETS: _offset,
+    PAYLOAD: _payload,
+    LOAD: _load,
+    GAIN: _gain,
+    LATE_ONE: lambda lack, name, share: _late(lack, share, f"of {name} alone "),
+    BACKLASH: lambda lack, name, share: (
+        f"{name} moves alone after reversals, as with backlash, {share}; look at its gear"
+    ),
+    "friction": lambda lack, name, share: (
+        f"friction of {name} does not follow its law, {share}; try friction: asymmetric or stribeck"
+    ),
+    "drift": _drift,
+}
+"""Text about a missing effect, with the name of an actuator or recording and the share of residuals, by extension."""
 
 QUESTIONS = {
     DELAY: "forces are on time",

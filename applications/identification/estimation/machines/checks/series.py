@@ -45,7 +45,7 @@ def check_signals(
 
     rated: ranges of the robot's file; positions beyond these only give warnings, as zeros may differ.
     """
-    names, kinds = robot.mechanism.actuators, actuator_kinds(robot)
+    names = robot.mechanism.actuators
     for note in signals.notes:
         text = note.removeprefix(f"{signals.name}: ")
         yield RecordingFinding("rows", signals.name, "", text, is_error=False)
@@ -56,7 +56,19 @@ def check_signals(
     yield from _motion(signals, names)
     if signals.velocity is not None:
         yield from _velocities(signals, names)
-    for k, name in enumerate(names):
+    yield from _positions(robot, signals, limits, rated)
+    yield from _clipped(signals, names)
+
+
+def _positions(
+    robot: Robot,
+    signals: Signals,
+    limits: Sequence[tuple[float, float]] | None,
+    rated: Sequence[tuple[float, float]] | None,
+) -> Iterator[RecordingFinding]:
+    """Yield the positions beyond limits or ranges, in degrees instead of radians, or with jumps of a turn."""
+    kinds = actuator_kinds(robot)
+    for k, name in enumerate(robot.mechanism.actuators):
         column = signals.position[:, k][np.isfinite(signals.position[:, k])]
         low, high = (float(column.min()), float(column.max())) if len(column) else (0.0, 0.0)
         unit = JOINT_KINDS[kinds[k]].units.position
@@ -77,6 +89,10 @@ def check_signals(
             yield RecordingFinding("limits", signals.name, name, text, is_error=False)
         if unit == "rad":
             yield from _wrapped(signals, name, k)
+
+
+def _clipped(signals: Signals, names: Sequence[str]) -> Iterator[RecordingFinding]:
+    """Yield the forces that stand at a limit of the drive."""
     for k, marked in enumerate(clipped(np.nan_to_num(signals.force)).T):
         if marked.any():
             largest = float(np.abs(signals.force[marked, k]).max())

@@ -76,6 +76,7 @@ CASES: dict[str, Case] = {
         Case(
             "dataset", "identification data of many robots, and one of them identified", "runs.identification:dataset"
         ),
+        Case("identify", "identification of many designs, beside one at a time", "runs.identification:designs"),
         Case("large", "a run of 1e9 samples with metrics only: time, memory, shares of cores", "runs.pipeline:large"),
         Case("shapes", "memory of a block against its plan, for sweeps of many shapes", "runs.shapes:shapes"),
         Case("memory", "of a run, against the number of blocks", "runs.pipeline:memory"),

@@ -1,4 +1,4 @@
-"""Identify the robots of a dataset: one Dask task for each design with a friction set, and a summary of all.
+"""Identify the robots of a dataset: a Dask task for some designs with a friction set, and a summary of all.
 
 Parameters of bodies that the data cannot tell apart come as groupings, see
 `applications.identification.estimation.base`.
@@ -6,20 +6,23 @@ Parameters of bodies that the data cannot tell apart come as groupings, see
 
 from __future__ import annotations
 
+import itertools
 import json
+import textwrap
 import uuid
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
+from applications.identification.estimation.designs.table import Case, Fits, FitTable
 from applications.identification.estimation.methods import METHODS
-from applications.identification.identify_job import IdentifyJob, robot_of
-from applications.identification.recordings import SOURCES, MotionSource, refuse_unmodelled, require
+from applications.identification.identify_job import FoundFits, IdentifyJob, robot_of
+from applications.identification.recordings import SOURCES, MotionSource, needed, refuse_unmodelled, require
 from pipeline.cluster.arguments import ClusterLike
 from pipeline.documents.outputs import CellWriter, checked_suffix, output
-from pipeline.execution.executor import reason, results
+from pipeline.execution.executor import Result, reason, results
 from pipeline.execution.graph import job_graph
 from pipeline.execution.job_executor import job_executor
 from pipeline.sweep.stored import stored_sweep
@@ -27,16 +30,19 @@ from robots.arguments import check_arguments
 from robots.data_classes import dataclass
 from robots.parameter_errors import nearest
 from storage.errors import StoreError
+from storage.lazy import designs_in_chunk
 from storage.places.access import locate
 from storage.places.location import LocationLike
 from storage.store import open_results
 
 if TYPE_CHECKING:
-    from applications.identification.estimation.fit import Fit
+    from applications.identification.estimation.fitted import Fit
 
 COLUMNS = ("design", "friction", "parameter", "truth", "value", "deviation", "condition", "noise", "validation")
 
 
+GROUP, TASKS = 64, 3
+"""Designs of a task, at most; and tasks for each place in an executor, at least, of designs that are many enough."""
 COVERED = 0.9
 """Share of the parameters within three deviations of the truth below which deviations are said to be too small."""
 
@@ -54,7 +60,7 @@ class Identified:
     encoders.
     """
 
-    fits: dict[tuple[int, int], Fit]
+    fits: Mapping[tuple[int, int], Fit]
     failed: dict[tuple[int, int], str]
     left_out: int = 0
     measured: bool = False
@@ -68,16 +74,19 @@ class Identified:
             yield "left out", f"{self.left_out} simulated cases that came to an end"
         if not self.fits:
             return
-        fits = list(self.fits.values())
-        scores = np.abs(np.concatenate([result.scores for result in fits]))
-        yield "base parameters", f"{len(fits[0].names)} each"
-        yield "condition", f"{np.median([result.condition for result in fits]):.4g} (median)"
-        yield "residuals", f"{np.median([result.noise for result in fits]):.4g} N m or N (median)"
+        parts: list[Fit | FitTable] = self.fits.parts if isinstance(self.fits, Fits) else list(self.fits.values())
+        scores = np.abs(np.concatenate([part.scores.ravel() for part in parts]))
+        condition, noise, validation = (
+            np.concatenate([np.atleast_1d(getattr(part, name)) for part in parts])
+            for name in ("condition", "noise", "validation")
+        )
+        yield "base parameters", f"{parts[0].values.shape[-1]} each"
+        yield "condition", f"{np.median(condition):.4g} (median)"
+        yield "residuals", f"{np.median(noise):.4g} N m or N (median)"
         yield "within 2 deviations", f"{np.mean(scores < 2.0):.1%} of the parameters"
         yield "within 3 deviations", f"{np.mean(scores < 3.0):.1%} of the parameters"
         if self.measured and np.mean(scores < 3.0) < COVERED:
             yield "deviations too small", FORCES_ALONE
-        validation = [result.validation for result in fits]
         if np.isfinite(validation).any():
             yield "unused trajectories", f"{np.nanmedian(validation):.3%} of the forces are not explained (median)"
 
@@ -94,15 +103,20 @@ class Identified:
     def _write_csv(self, file: IO[str]) -> None:
         table = CellWriter(file)
         table.writerow(COLUMNS)
-        for case, result in sorted(self.fits.items()):
+        for case in sorted(self.fits):
+            result = self.fits[case]
             numbers = zip(result.truth.tolist(), result.values.tolist(), result.deviations.tolist(), strict=True)
             whole = (result.condition, result.noise, result.validation)
             table.writerows((*case, name, *row, *whole) for name, row in zip(result.names, numbers, strict=True))
 
     def _write_json(self, file: IO[str]) -> None:
-        cases = [{"design": d, "friction": f, **_described(result)} for (d, f), result in sorted(self.fits.items())]
-        failed = [{"design": d, "friction": f, "reason": text} for (d, f), text in sorted(self.failed.items())]
-        json.dump({"cases": cases, "failed": failed}, file, indent=1, allow_nan=False)
+        cases = ({"design": d, "friction": f, **_described(self.fits[d, f])} for d, f in sorted(self.fits))
+        failed = ({"design": d, "friction": f, "reason": text} for (d, f), text in sorted(self.failed.items()))
+        file.write('{\n "cases": ')
+        _write_list(cases, file)
+        file.write(',\n "failed": ')
+        _write_list(failed, file)
+        file.write("\n}")
 
 
 FORMATS: Mapping[str, Callable[[Identified, IO[str]], None]] = {
@@ -110,6 +124,16 @@ FORMATS: Mapping[str, Callable[[Identified, IO[str]], None]] = {
     ".json": Identified._write_json,
 }
 """Writer of the identified parameters, by the ending of the file name."""
+
+
+def _write_list(entries: Iterable[Mapping[str, object]], file: IO[str]) -> None:
+    """Write a list as `json.dump` with an indent of one writes it, one entry in memory at a time."""
+    between = "["
+    for entry in entries:
+        text = textwrap.indent(json.dumps(entry, indent=1, allow_nan=False), "  ")
+        file.write(f"{between}\n{text}")
+        between = ","
+    file.write("[]" if between == "[" else "\n ]")
 
 
 def _described(fit: Fit) -> dict[str, Any]:
@@ -160,7 +184,8 @@ def identify(
             f"{place}: got {got} of simulations, which do not move as they are commanded; expected measured signals; "
             "a section measurement: {} has no errors but those of differences"
         )
-    require(open_results(place), robot_of(sweep, 0), clean, source, str(place))
+    data = open_results(place)
+    require(data, robot_of(sweep, 0), clean, source, str(place))
     refuse_unmodelled(sweep, str(place))
     count = sweep.design.size
     selection = range(count) if designs is None else designs
@@ -168,15 +193,39 @@ def identify(
         raise StoreError(f"designs: got {wrong[0]}; expected a number from 0 to {count - 1}")
     run = uuid.uuid4().hex[:8]
     options = (method, clean, source, run)
-    cases = ((d, f) for f in range(sweep.friction.size) for d in selection)  # designs of a chunk one after another
-    jobs = (IdentifyJob(str(place), sweep.text, d, f, *options) for d, f in cases)
-    ended = 0 if sweep.simulation is None else open_results(place)["failed_samples"].isel(design=list(selection)) > 0
-    identified = Identified({}, {}, int(np.sum(ended)), source == "measured")
+    ended = 0 if sweep.simulation is None else data["failed_samples"].isel(design=list(selection)) > 0
+    fits, failed = Fits(), dict[Case, str]()
     with job_executor(cluster, sweep) as executor:
-        for result in results((job_graph(job, f"identify-{run}", *job.case) for job in jobs), executor):
-            case = (int(result.key[1]), int(result.key[2]))
-            if isinstance(result.value, BaseException):
-                identified.failed[case] = reason(result.value)
-            else:
-                identified.fits[case] = result.value
-    return identified
+        groups = grouped(selection, designs_in_chunk(data[list(needed(clean, source))]), max(1, executor.room))
+        cases = ((group, f) for f in range(sweep.friction.size) for group in groups)  # chunks one after another
+        jobs = (IdentifyJob(str(place), sweep.text, group, f, *options) for group, f in cases)
+        graphs = (job_graph(job, f"identify-{run}", job.designs[0], job.friction) for job in jobs)
+        of_first = {group[0]: group for group in groups}
+        for result in results(graphs, executor):
+            _enter(result, of_first[int(result.key[1])], fits, failed)
+    return Identified(fits, failed, int(np.sum(ended)), source == "measured")
+
+
+def grouped(designs: Iterable[int], chunk: int, room: int) -> list[tuple[int, ...]]:
+    """Return designs in groups, a task each: of one chunk each, and several tasks for each place in an executor.
+
+    >>> grouped(range(5), 3, 1)
+    [(0, 1), (2,), (3, 4)]
+    """
+    numbers = sorted(set(designs))
+    most = min(GROUP, -(-len(numbers) // (TASKS * room)))
+    chunks = (list(part) for _, part in itertools.groupby(numbers, lambda design: design // chunk))
+    return [tuple(part[k : k + most]) for part in chunks for k in range(0, len(part), most)]
+
+
+def _enter(result: Result, designs: Sequence[int], fits: Fits, failed: dict[Case, str]) -> None:
+    """Enter what a task has found, or the reason why none of its designs has a fit."""
+    friction = int(result.key[2])
+    if isinstance(result.value, BaseException):
+        failed |= {(design, friction): reason(result.value) for design in designs}
+        return
+    answer: FoundFits = result.value
+    for table in answer.tables:
+        fits.add(table)
+    fits.single.update({(design, friction): fit for design, fit in answer.fits.items()})
+    failed |= {(design, friction): text for design, text in answer.failed.items()}

@@ -7,13 +7,14 @@ for these only the encoders count.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from applications.identification.estimation import encoders
-from applications.identification.estimation.recorded import Recording
+from applications.identification.estimation.recorded import RecordedTracks, Recording
 from pipeline.sweep.model import Sweep
 from pipeline.sweep.simulated.axes import SimulationAxes
 from robots.dims import GAINS, STATE
@@ -21,6 +22,7 @@ from robots.limits import EVEN_SHARING
 from robots.model import Robot
 from robots.trajectories.time_grid import TimeGrid
 from storage.errors import StoreError
+from tasks.dynamics.inputs import present
 from tasks.dynamics.records import Motion
 from tasks.dynamics.resolution import resolved_motion, resolved_rows
 from tasks.sources.commanded import commanded, moving, moving_of
@@ -106,6 +108,20 @@ def recordings(sweep: Sweep, robot: Robot, data: Dataset, clean: bool, source: M
             seen = encoders.motion(robot, arrays[POSITION][j, :samples], grid.step, moved)
             result.append(Recording(seen, forces, moved, base))
     return result
+
+
+def tracks_of(sweep: Sweep, names: Sequence[str], training: Sequence[bool]) -> RecordedTracks:
+    """Return the commanded motions along trajectories of a sweep of prescribed motions, the same for all designs."""
+    known = {trajectory.name: trajectory for trajectory in sweep.trajectories}
+    origin = sweep.family.assemble(sweep.parameters).platform.home.position
+    grids = [sweep.grid_of(known[name]) for name in names]
+    ends = np.cumsum([0, *(grid.samples for grid in grids)]).tolist()
+    moved = [
+        present(moving(sweep.family, known[name], grid.values, origin)) for name, grid in zip(names, grids, strict=True)
+    ]
+    commanded = {key: np.concatenate([np.asarray(part[key]) for part in moved])[None] for key in moved[0]}
+    spans = tuple(slice(first, last) for first, last in itertools.pairwise(ends))
+    return RecordedTracks(spans, tuple(training), commanded, grids[0].step)
 
 
 def moving_base(sweep: Sweep, grid: TimeGrid) -> Motion | None:

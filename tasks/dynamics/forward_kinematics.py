@@ -7,8 +7,7 @@ guess to the given ones, in steps that keep J_IK regular.
 
 from __future__ import annotations
 
-from contextlib import suppress
-from typing import NamedTuple, Unpack
+from typing import NamedTuple, Protocol, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,7 +16,7 @@ from scipy.spatial.transform import Rotation
 from robots.arguments import check_arguments
 from robots.geometry import AXES
 from robots.joint_kinds import JOINT_KINDS
-from robots.model import Robot
+from robots.model import Mechanism, Robot
 from robots.status import Status
 from robots.types import TWIST
 from tasks.dynamics.inputs import rotations
@@ -74,18 +73,13 @@ def forward_kinematics(
     def flat(values: np.ndarray, *core: int) -> np.ndarray:
         return np.broadcast_to(values, (*batch, *core)).reshape(-1, *core)
 
-    begin = flat(start, 3), flat(turned, 3, 3)
-    search = _PoseSearch(robot, *begin, flat(target, target.shape[-1]))
-    search.run()
-    search.found &= _connected(search, *begin)
-    _follow(search, *begin)
-    p = np.where(search.found[:, None], search.position, np.nan)
-    r = np.where(search.found[:, None, None], search.rotation, np.nan)
-    status = np.where(search.found, Status.OK, Status.NOT_CONVERGED).astype(np.int8)
-    return ForwardKinematics(p.reshape(*batch, 3), r.reshape(*batch, 3, 3), status.reshape(batch))
+    pose = found_poses(_OneRobot(robot), flat(start, 3), flat(turned, 3, 3), flat(target, target.shape[-1]))
+    return ForwardKinematics(
+        pose.position.reshape(*batch, 3), pose.rotation.reshape(*batch, 3, 3), pose.status.reshape(batch)
+    )
 
 
-class _Solved(NamedTuple):
+class SolvedPoses(NamedTuple):
     """Inverse kinematics at poses: actuator positions (n, actuator), J_IK (n, actuator, freedom), status (n,)."""
 
     actuators: np.ndarray
@@ -93,25 +87,70 @@ class _Solved(NamedTuple):
     status: np.ndarray
 
 
-def _solve(robot: Robot, position: np.ndarray, rotation: np.ndarray) -> _Solved:
-    """Compute actuator positions and J_IK at poses for Newton's method. They are valid where the status is OK."""
-    dynamics = Dynamics(robot, Moving(position=position, rotation=rotation), ("actuator_position",))
-    dynamics.run(stages(dynamics.request))
-    limbs = range(len(robot.mechanism.instances))
-    actuators, jacobian = (
-        np.concatenate([dynamics.sample_rows(Indexed(name, k)) for k in limbs]).T
-        for name in ("actuator_position", "jacobian")
-    )
-    shape = (len(position), -1, len(robot.mechanism.freedoms))
-    return _Solved(actuators, jacobian.reshape(shape), dynamics.status)
+class PoseSolver(Protocol):
+    """Inverse kinematics of the samples of a search, by the numbers of the samples (n,): of one robot, or of many."""
+
+    @property
+    def mechanism(self) -> Mechanism:
+        """A mechanism with the joints of all of them."""
+
+    def solve(self, samples: np.ndarray, position: np.ndarray, rotation: np.ndarray) -> SolvedPoses:
+        """Compute actuator positions and J_IK at poses for Newton's method. They are valid where the status is OK."""
+
+    def scale(self, samples: np.ndarray) -> np.ndarray:
+        """Return the divisors of the freedoms of J_IK that bring all of them to m, (n or 1, freedom)."""
+
+
+class _OneRobot:
+    """Inverse kinematics of one robot."""
+
+    def __init__(self, robot: Robot):
+        self.robot, self.mechanism = robot, robot.mechanism
+
+    def solve(self, samples: np.ndarray, position: np.ndarray, rotation: np.ndarray) -> SolvedPoses:
+        """Compute actuator positions and J_IK, see `PoseSolver`."""
+        dynamics = Dynamics(self.robot, Moving(position=position, rotation=rotation), ("actuator_position",))
+        dynamics.run(stages(dynamics.request))
+        limbs = range(len(self.mechanism.instances))
+        actuators, jacobian = (
+            np.concatenate([dynamics.sample_rows(Indexed(name, k)) for k in limbs]).T
+            for name in ("actuator_position", "jacobian")
+        )
+        shape = (len(position), -1, len(self.mechanism.freedoms))
+        return SolvedPoses(actuators, jacobian.reshape(shape), dynamics.status)
+
+    def scale(self, samples: np.ndarray) -> np.ndarray:
+        """Return the divisors of the freedoms, the same for all samples."""
+        return weights(self.mechanism)[None]
+
+
+def found_poses(
+    solver: PoseSolver, position: np.ndarray, rotation: np.ndarray, wanted: np.ndarray
+) -> ForwardKinematics:
+    """Return the poses (n, ...) that belong to actuator positions `wanted` (n, actuator), from guesses (n, ...)."""
+    search = _PoseSearch(solver, np.arange(len(position)), position, rotation, wanted)
+    search.run()
+    search.found &= _connected(search, position, rotation)
+    _follow(search, position, rotation)
+    p = np.where(search.found[:, None], search.position, np.nan)
+    r = np.where(search.found[:, None, None], search.rotation, np.nan)
+    return ForwardKinematics(p, r, np.where(search.found, Status.OK, Status.NOT_CONVERGED).astype(np.int8))
 
 
 class _PoseSearch:
-    """Samples on their way to the pose that is wanted, each independent of the others."""
+    """Samples on their way to the pose that is wanted, each independent of the others; `samples` are their numbers."""
 
-    def __init__(self, robot: Robot, position: np.ndarray, rotation: np.ndarray, wanted: np.ndarray):
-        self.robot, self.position, self.rotation, self.wanted = robot, position.copy(), rotation.copy(), wanted
-        mechanism = robot.mechanism
+    def __init__(
+        self,
+        solver: PoseSolver,
+        samples: np.ndarray,
+        position: np.ndarray,
+        rotation: np.ndarray,
+        wanted: np.ndarray,
+    ):
+        self.solver, self.samples, self.wanted = solver, samples, wanted
+        self.position, self.rotation = position.copy(), rotation.copy()
+        mechanism = solver.mechanism
         self.freedoms = [TWIST.index(name) for name in mechanism.platform.mobility]
         limbs = [mechanism.limbs[instance.limb] for instance in mechanism.instances]
         # a turn of a motor behind a gear leads elsewhere
@@ -120,8 +159,12 @@ class _PoseSearch:
         self.before = position.copy(), rotation.copy()  # where the last step started, inside the workspace
         self.step = np.full((len(position), 6), np.nan)
         self.found, self.lost = np.zeros((2, len(position)), dtype=bool)
-        self.begin = _solve(robot, position, rotation)
+        self.begin = self.solve(slice(None), position, rotation)
         self.jacobian = self.begin.jacobian.copy()  # where a sample was solved last
+
+    def solve(self, places: np.ndarray | slice, position: np.ndarray, rotation: np.ndarray) -> SolvedPoses:
+        """Solve some of the samples at other poses."""
+        return self.solver.solve(self.samples[places], position, rotation)
 
     def run(self) -> None:
         """Repeat steps until all samples are found or lost, at most STEPS times."""
@@ -134,7 +177,7 @@ class _PoseSearch:
         moving = np.flatnonzero(~(self.found | self.lost))
         if not len(moving):
             return False
-        solved = self.begin if begins else _solve(self.robot, self.position[moving], self.rotation[moving])
+        solved = self.begin if begins else self.solve(moving, self.position[moving], self.rotation[moving])
         self.jacobian[moving] = solved.jacobian
         gap = self.wanted[moving] - solved.actuators
         gap = np.where(self.turns, gap - 2 * np.pi * np.round(gap / (2 * np.pi)), gap)
@@ -149,7 +192,7 @@ class _PoseSearch:
         """Make a Newton step from the present poses of these samples."""
         self.before[0][chosen], self.before[1][chosen] = self.position[chosen], self.rotation[chosen]
         step = np.zeros((len(chosen), 6))
-        step[:, self.freedoms] = _divided(jacobian, gap[..., None])[..., 0]
+        step[:, self.freedoms] = divided(jacobian, gap[..., None])[..., 0]
         self.step[chosen] = step
         self._move(chosen)
 
@@ -162,29 +205,37 @@ class _PoseSearch:
     def _move(self, chosen: np.ndarray) -> None:
         step = self.step[chosen]
         self.position[chosen] = self.before[0][chosen] + step[:, 3:]
-        self.rotation[chosen] = Rotation.from_rotvec(step[:, :3]).as_matrix() @ self.before[1][chosen]
+        if min(self.freedoms, default=6) < 3:  # others have no step, and keep their rotation
+            self.rotation[chosen] = Rotation.from_rotvec(step[:, :3]).as_matrix() @ self.before[1][chosen]
 
 
-def _changes(search: _PoseSearch, before: np.ndarray, after: np.ndarray) -> np.ndarray:
-    """Compute the change of J_IK (n, actuator, freedom), relative to itself: a norm without unit (n,)."""
-    scale = weights(search.robot.mechanism)
-    change = _divided(before / scale, after / scale) - np.eye(len(scale))
+def _changes(search: _PoseSearch, places: np.ndarray, before: np.ndarray, after: np.ndarray) -> np.ndarray:
+    """Compute the change of J_IK (n, actuator, freedom) of some samples, relative to itself: a norm (n,)."""
+    scale = search.solver.scale(search.samples[places])[:, None]
+    change = divided(before / scale, after / scale) - np.eye(before.shape[-1])
     return np.abs(change).sum(axis=-1).max(axis=-1)
 
 
-def _divided(matrix: np.ndarray, right: np.ndarray) -> np.ndarray:
+def divided(matrix: np.ndarray, right: np.ndarray) -> np.ndarray:
     """Return the least-squares solutions of matrix @ x = right, one for each sample."""
-    if matrix.shape[-2] == matrix.shape[-1]:
-        with suppress(np.linalg.LinAlgError):
-            return np.linalg.solve(matrix, right)
-    return np.asarray(np.linalg.pinv(matrix) @ right)
+    if matrix.shape[-2] != matrix.shape[-1]:
+        return np.asarray(np.linalg.pinv(matrix) @ right)
+    try:
+        return np.linalg.solve(matrix, right)
+    except np.linalg.LinAlgError:  # of singular ones alone, so that no sample depends on the others
+        singular = np.linalg.det(matrix) == 0.0
+        result = np.empty((len(matrix), matrix.shape[-1], right.shape[-1]))
+        result[~singular] = np.linalg.solve(matrix[~singular], right[~singular])
+        result[singular] = np.linalg.pinv(matrix[singular]) @ right[singular]
+        return result
 
 
 def _connected(search: _PoseSearch, position: np.ndarray, rotation: np.ndarray) -> np.ndarray:
     """Return a mask of the solved poses that a straight way from the other poses reaches with J_IK regular (n,)."""
     result = search.found & (search.begin.status == Status.OK)
     close = np.zeros_like(result)
-    close[result] = _changes(search, search.begin.jacobian[result], search.jacobian[result]) < SMALL_CHANGE
+    solved = np.flatnonzero(result)
+    close[solved] = _changes(search, solved, search.begin.jacobian[solved], search.jacobian[solved]) < SMALL_CHANGE
     poses = np.flatnonzero(result & ~close)
     if not len(poses):
         return result
@@ -198,10 +249,11 @@ def _connected(search: _PoseSearch, position: np.ndarray, rotation: np.ndarray) 
         p = position[poses[moving]] + shift[moving] * ahead[:, None]
         r = rotation[poses[moving]] @ Rotation.from_rotvec(turn[moving] * ahead[:, None]).as_matrix()
         p[whole], r[whole] = search.position[poses[moving[whole]]], search.rotation[poses[moving[whole]]]
-        solved = _solve(search.robot, p, r)
-        good = solved.status == Status.OK
-        good[good] = _changes(search, matrices[moving[good]], solved.jacobian[good]) < SMALL_CHANGE
-        place[moving[good]], matrices[moving[good]] = ahead[good], solved.jacobian[good]
+        at = search.solve(poses[moving], p, r)
+        good = at.status == Status.OK
+        known = moving[good]
+        good[good] = _changes(search, poses[known], matrices[known], at.jacobian[good]) < SMALL_CHANGE
+        place[moving[good]], matrices[moving[good]] = ahead[good], at.jacobian[good]
         share[moving] *= np.where(good, 2.0, 0.5)
         ended[moving] |= share[moving] < LEAST_SHARE
     result[poses] = ~ended
@@ -222,12 +274,14 @@ def _follow(search: _PoseSearch, position: np.ndarray, rotation: np.ndarray) -> 
     while len(moving := np.flatnonzero(~ended & (place < 1.0))):
         ahead = np.minimum(place[moving] + share[moving], 1.0)
         target = np.where((ahead == 1.0)[:, None], wanted[moving], start[moving] + way[moving] * ahead[:, None])
-        step = _PoseSearch(search.robot, p[moving], r[moving], target)
+        step = _PoseSearch(search.solver, search.samples[poses[moving]], p[moving], r[moving], target)
         step.run()
         good = step.found.copy()
         if good.any():
-            at = _solve(search.robot, step.position[good], step.rotation[good])
-            near = (at.status == Status.OK) & (_changes(search, matrices[moving[good]], at.jacobian) < SMALL_CHANGE)
+            at, known = step.solve(good, step.position[good], step.rotation[good]), moving[good]
+            near = (at.status == Status.OK) & (
+                _changes(search, poses[known], matrices[known], at.jacobian) < SMALL_CHANGE
+            )
             good[good] = near
             done = moving[good]
             p[done], r[done], place[done] = step.position[good], step.rotation[good], ahead[good]

@@ -7,7 +7,7 @@ hybrid-limb paper, Eqs. (97), (140).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import takewhile
 from typing import NamedTuple, Unpack
 
@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 from robots.arguments import check_arguments
 from robots.friction.laws import LAWS
 from robots.limits import places
-from robots.model import Robot
+from robots.model import Family, Robot
 from robots.status import Status
 from tasks.dynamics.inertial_parameters import (
     Column,
@@ -105,18 +105,18 @@ def regressor(
     field, friction, weights = field_input(environment), forces.friction, forces.weights
     batch, columns_of_motion = moving_input(robot, motion.moving, field.batch)
     samples, family = int(np.prod(batch, dtype=int)), robot.family
-    inputs = {"parameters": parameters(robot), "gravity": field.columns(batch), "motion": columns_of_motion}
-    parts, shares = _limb_columns(robot, inputs, samples, field.moving)
-    if platform_has_columns(family):
-        parts.append(kernel(platform_program(family, field.moving))(inputs, samples)["columns"])
-    if structure_of(family).compared:
-        shares["parameters"] = inputs["parameters"]
-        shares |= {Indexed("mount", k): mount for k, mount in enumerate(mounts(robot))}
-    assembled = kernel(actuator_program(family))(shares | weights_input(robot, weights), samples)
+    inputs = {
+        "parameters": parameters(robot),
+        "gravity": field.columns(batch),
+        "motion": columns_of_motion,
+        **{Indexed("mount", k): mount for k, mount in enumerate(mounts(robot))},
+        **weights_input(robot, weights),
+    }
     places = shared_columns(family)[1] if shared else range(len(family_columns(family)))
-    along = _joined(parts, structure_of(family).freedoms, samples, places)
-    matrix = np.matmul(_per_sample(assembled["map"], len(robot.mechanism.actuators), samples), along)
-    status = assembled["status"][0, 0, :samples]
+    through, (along,), (status,) = inertial_columns(family, inputs, samples, places, moving_base=field.moving)
+    matrix = np.matmul(
+        per_sample(through, len(robot.mechanism.actuators)), np.ascontiguousarray(np.moveaxis(along, -1, 0))
+    )
     groups = None if friction is None else friction_input(robot, friction)
     if groups is not None:
         rubbing = friction_columns(robot, groups, motion.moving, field, weights)
@@ -191,38 +191,58 @@ def _friction_values(robot: Robot, friction: FrictionInput) -> dict[str, float]:
     return dict(zip((column.name for column in friction_parameters(robot, friction)), values, strict=True))
 
 
-def _limb_columns(
-    robot: Robot, inputs: Mapping[str, np.ndarray], samples: int, moving_base: bool
-) -> tuple[list[np.ndarray], Values]:
-    """Return each limb's columns on the freedoms, (1, size, padded samples); and the actuators' inputs from them."""
+def inertial_columns(
+    family: Family,
+    inputs: Values,
+    samples: int,
+    places: Sequence[int],
+    *,
+    moving_base: bool = False,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the map from freedoms to actuators, the columns of bodies and drives on the freedoms, and the status.
+
+    The shapes are (case, actuator * freedom, sample), (case, freedom, column, sample), (case, sample). inputs:
+    `parameters`, `gravity`, `motion`, mounts and weights, one case for each robot. places: places of the columns of all
+    parts, one after another; columns of the same place are added.
+    """
+    parts, shares = _limb_columns(family, inputs, samples, moving_base)
+    if platform_has_columns(family):
+        parts.append(kernel(platform_program(family, moving_base))(inputs, samples)["columns"])
+    assembled = kernel(actuator_program(family))(inputs | shares, samples)
+    along = _joined(parts, structure_of(family).freedoms, samples, places)
+    return assembled["map"][..., :samples], along, assembled["status"][:, 0, :samples]
+
+
+def _limb_columns(family: Family, inputs: Values, samples: int, moving_base: bool) -> tuple[list[np.ndarray], Values]:
+    """Return each limb's columns on the freedoms, (case, size, padded samples); the actuators' inputs from them."""
     parts: list[np.ndarray] = []
     shares: Values = {}
-    instances = structure_of(robot.family).mechanism.instances
-    for k, (instance, mount) in enumerate(zip(instances, mounts(robot), strict=True)):
-        outputs = kernel(limb_program(robot.family, instance.limb, moving_base))({**inputs, "mount": mount}, samples)
+    for k, instance in enumerate(structure_of(family).mechanism.instances):
+        of_limb = {**inputs, "mount": inputs[Indexed("mount", k)]}
+        outputs = kernel(limb_program(family, instance.limb, moving_base))(of_limb, samples)
         parts.append(outputs["columns"])
         shares |= indexed(k, {name: outputs[name] for name in ("jacobian", "status")})
     return parts, shares
 
 
 def _joined(parts: Sequence[np.ndarray], rows: int, samples: int, places: Sequence[int]) -> np.ndarray:
-    """Return the columns of several kernels as matrices (samples, rows, n); columns of the same place are added.
+    """Return the columns of several kernels (case, freedom, column, sample), see `inertial_columns`.
 
-    places: places of the columns of all parts, one after another; the columns of a part are adjacent.
+    The columns of a part are adjacent.
     """
-    series, first = np.zeros((rows, max(places, default=-1) + 1, samples)), 0
+    cases = max((len(part) for part in parts), default=1)
+    series, first = np.zeros((cases, rows, max(places, default=-1) + 1, samples)), 0
     for part in parts:
-        columns = part[0].reshape(rows, -1, part.shape[-1])[..., :samples]
-        place = places[first] if columns.shape[1] else 0
-        series[:, place : place + columns.shape[1]] += columns
-        first += columns.shape[1]
-    return np.ascontiguousarray(np.moveaxis(series, -1, 0))
+        columns = part.reshape(len(part), rows, -1, part.shape[-1])[..., :samples]
+        place = places[first] if columns.shape[2] else 0
+        series[:, :, place : place + columns.shape[2]] += columns
+        first += columns.shape[2]
+    return series
 
 
-def _per_sample(values: np.ndarray, rows: int, samples: int) -> np.ndarray:
-    """Return an output of a kernel (1, rows * n, padded samples) as matrices (samples, rows, n)."""
-    columns = values.shape[1] // rows
-    return np.ascontiguousarray(np.moveaxis(values[0, :, :samples], -1, 0)).reshape(samples, rows, columns)
+def per_sample(values: np.ndarray, rows: int) -> np.ndarray:
+    """Return rows of one case (1, rows * n, samples) as matrices (samples, rows, n)."""
+    return np.ascontiguousarray(values[0].T).reshape(values.shape[-1], rows, -1)
 
 
 def friction_columns(
@@ -241,5 +261,5 @@ def friction_columns(
     dynamics.run(takewhile(lambda stage: stage.name != "actuation", stages(dynamics.request)))
     run = kernel(friction_program(robot.family, friction.groups))
     outputs = run({name: dynamics.values[name] for name in run.program.inputs}, dynamics.samples)
-    columns = _per_sample(outputs["columns"], actuators, dynamics.samples)
+    columns = per_sample(outputs["columns"][..., : dynamics.samples], actuators)
     return columns.reshape(*dynamics.batch, *columns.shape[1:])

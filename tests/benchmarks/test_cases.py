@@ -22,6 +22,7 @@ WANTED = {
     "series": ("run, of plain Zarr", "computing, then plain Zarr with fsync"),
     "series_large": ("limb tasks", "  of plain Zarr with fsync", "  worker"),
     "dataset": ("samples", "time", "stored", "largest error"),
+    "identify": ("five-bars", "planar arms", "Deltas, 5", "Deltas of one geometry"),
     "large": ("limb tasks", "block tasks", "  efficiency", "  worker", "  share of kernels", "  share of waiting"),
     "precision": ("five_bar, forces, largest error", "hexapod_6rrrprr, gain in speed"),
     "shapes": ("reactions",),
@@ -61,7 +62,7 @@ WANTED = {
 }
 
 
-LONG = ("peers", "simulate", "features", "series_large", "rest")
+LONG = ("identify", "peers", "simulate", "features", "series_large", "rest")
 """Cases of more than five seconds, whose parts other tests of this folder run."""
 
 

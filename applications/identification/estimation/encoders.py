@@ -90,10 +90,10 @@ def _pose_at(robot: Robot, actuator_position: np.ndarray, near: Mapping[str, np.
 
 
 def angular_velocity(rotation: np.ndarray, step: float) -> np.ndarray:
-    """Return the angular velocity (time, 3) in world axes of rotations (time, 3, 3): the skew part of dR/dt R^T."""
+    """Return the angular velocity (time, ..., 3) in world axes of rotations (time, ..., 3, 3): skew part of dR R^T."""
     spin = rate(rotation, step) @ np.swapaxes(rotation, -1, -2)
     skew = 0.5 * (spin - np.swapaxes(spin, -1, -2))
-    return np.stack([skew[:, 2, 1], skew[:, 0, 2], skew[:, 1, 0]], axis=-1)
+    return np.stack([skew[..., 2, 1], skew[..., 0, 2], skew[..., 1, 0]], axis=-1)
 
 
 def joint_positions(robot: Robot, actuator_position: ArrayLike, near: ArrayLike) -> np.ndarray:

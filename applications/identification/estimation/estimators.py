@@ -8,6 +8,7 @@ Van Loan 1980 for total least squares; Rust 1972 for the covariances, which are 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -103,6 +104,38 @@ def estimate(method: str, matrix: ArrayLike, forces: ArrayLike, actuators: Actua
     return ESTIMATORS[method](matrix, forces, actuators)
 
 
+class Estimates(NamedTuple):
+    """Estimates of several cases: values, deviations (case, parameter), condition and noise (case,); see `Estimate`."""
+
+    values: np.ndarray
+    deviations: np.ndarray
+    condition: np.ndarray
+    noise: np.ndarray
+
+
+def estimates(method: str, matrix: np.ndarray, forces: np.ndarray, actuators: int) -> Estimates:
+    """Return what `estimate` returns for each of several matrices (case, row, parameter) and forces (case, row).
+
+    Raises ValueError, and LinAlgError, where it raises for one of them.
+    """
+    if method == "weighted":
+        first = _solved(matrix, forces, np.ones(forces.shape))
+        spread = _by_actuators(forces - _product(matrix, first.values), actuators)
+        second = _solved(matrix, forces, 1.0 / np.tile(spread, (1, forces.shape[1] // actuators)))
+        return second._replace(noise=_noise(forces - _product(matrix, second.values), matrix.shape[2]))
+    if method == "least_squares":
+        return _solved(matrix, forces, np.ones(forces.shape))
+    cases = [estimate(method, *case, actuators) for case in zip(matrix, forces, strict=True)]
+    return Estimates(*(np.array([getattr(case, name) for case in cases]) for name in Estimates._fields))
+
+
+def _by_actuators(residuals: np.ndarray, actuators: int) -> np.ndarray:
+    """Return the standard deviations of the residuals (case, row) of each actuator (case, actuator), never zero."""
+    columns = np.ascontiguousarray(np.swapaxes(residuals.reshape(len(residuals), -1, actuators), 1, 2))
+    floor = np.finfo(float).eps * np.maximum(np.abs(residuals).max(axis=1), 1.0)
+    return np.maximum(np.sqrt(np.mean(columns * columns, axis=2)), floor[:, None])
+
+
 def condition_number(matrix: Array) -> float:
     """Return the condition number of a matrix with columns scaled to length one; infinite if a column is zero."""
     sizes = np.linalg.norm(matrix, axis=0)
@@ -128,18 +161,38 @@ def _checked(matrix: ArrayLike, forces: ArrayLike, actuators: Actuators) -> tupl
 
 
 def _weighted(matrix: np.ndarray, forces: np.ndarray, weights: np.ndarray) -> Estimate:
-    """Estimate by least squares of weighted rows, by QR of columns of length one."""
-    scaled = matrix * weights[:, None]
-    sizes = np.linalg.norm(scaled, axis=0)
+    """Estimate by least squares of weighted rows."""
+    case = _solved(matrix[None], forces[None], weights[None])
+    return Estimate(case.values[0], case.deviations[0], float(case.condition[0]), float(case.noise[0]))
+
+
+def _solved(matrix: np.ndarray, forces: np.ndarray, weights: np.ndarray) -> Estimates:
+    """Estimate by least squares of weighted rows, each case by itself, by QR of columns of length one.
+
+    The forces are a column more, so that Q is not needed.
+    """
+    scaled = matrix * weights[..., None]
+    sizes = np.linalg.norm(scaled, axis=1)
     if not (sizes > 0).all():
         raise ValueError("matrix: got a column of zeros; expected base parameters that the data move; reduce it first")
-    q, r = np.linalg.qr(scaled / sizes)
-    values = np.linalg.solve(r, q.T @ (forces * weights)) / sizes
-    residuals = (forces - matrix @ values) * weights
-    freedom = len(forces) - matrix.shape[1]
-    noise = float(np.sqrt(residuals @ residuals / freedom))
-    inverse = np.linalg.solve(r, np.eye(len(r)))
-    return Estimate(values, noise * np.linalg.norm(inverse, axis=1) / sizes, float(np.linalg.cond(r)), noise)
+    whole = np.concatenate([scaled / sizes[:, None], (forces * weights)[..., None]], axis=2)
+    triangle = np.asarray(np.linalg.qr(whole, mode="r"))[:, : matrix.shape[2]]
+    r, turned = np.split(triangle, [matrix.shape[2]], axis=2)
+    values = np.linalg.solve(r, turned)[..., 0] / sizes
+    noise = _noise((forces - _product(matrix, values)) * weights, matrix.shape[2])
+    inverse = np.linalg.solve(r, np.broadcast_to(np.eye(r.shape[-1]), r.shape))
+    deviations = noise[:, None] * np.linalg.norm(inverse, axis=2) / sizes
+    return Estimates(values, deviations, np.linalg.cond(r), noise)
+
+
+def _product(matrix: np.ndarray, vectors: np.ndarray) -> np.ndarray:
+    """Return the product of each matrix (case, row, column) with its vector (case, column)."""
+    return np.asarray((matrix @ vectors[..., None])[..., 0])
+
+
+def _noise(residuals: np.ndarray, parameters: int) -> np.ndarray:
+    """Return the standard deviation of residuals (case, row) after so many parameters."""
+    return np.asarray(np.sqrt(np.sum(residuals * residuals, axis=1) / (residuals.shape[1] - parameters)))
 
 
 def _unscaled(found: Estimate, matrix: np.ndarray, forces: np.ndarray) -> Estimate:

@@ -14,13 +14,13 @@ from numpy.typing import ArrayLike
 from applications.identification.estimation import estimators
 from applications.identification.estimation.base import BaseParameters, base_along, base_parameters, from_matrix
 from applications.identification.estimation.encoders import finite
+from applications.identification.estimation.fitted import Fit
 from applications.identification.estimation.machines.coupled_friction import STEPS, is_coupled, own_values, settled
 from applications.identification.estimation.machines.machine import TangentModel
 from applications.identification.estimation.machines.machine_model import MachineModel, base_of
 from applications.identification.estimation.machines.recorded_motion import actuator_motion
 from applications.identification.estimation.methods import METHODS
 from applications.identification.estimation.recorded import Data, Filtering, Recording
-from robots.data_classes import dataclass
 from robots.model import Robot
 from robots.parameter_errors import nearest
 from tasks.dynamics.inputs import present
@@ -29,29 +29,6 @@ from tasks.dynamics.regressor import standard_parameters
 from tasks.features.friction.inputs import FrictionInput
 
 RATES = ("acceleration", "qdd")
-
-
-@dataclass(frozen=True)
-class Fit:
-    """Base parameters of a robot, and how well they explain recordings.
-
-    names: their groupings, then parameters of friction that forces are not linear in, where the method finds them;
-    truth, values, deviations: one for each name; condition: of the regressor; noise: of the residuals [N m or N];
-    validation: residuals of recordings that were not used, relative to the forces; NaN without any.
-    """
-
-    names: tuple[str, ...]
-    truth: np.ndarray
-    values: np.ndarray
-    deviations: np.ndarray
-    condition: float
-    noise: float
-    validation: float
-
-    @property
-    def scores(self) -> np.ndarray:
-        """Errors over standard deviations (kept,)."""
-        return np.asarray((self.values - self.truth) / self.deviations)
 
 
 def fit(
@@ -86,7 +63,7 @@ def fit(
         return _fit_coupled(robot, friction, training, validation, method, gravity, filtering, nominal or robot)
     if base is None:
         planned = [recording.planned for recording in training]
-        if planned and all(map(_is_slow, planned)):
+        if planned and all(map(is_slow, planned)):
             bases = [recording.base for recording in training]
             base = base_along(
                 robot, planned, Forces(friction=friction), Environment(gravity=gravity), shared=True, bases=bases
@@ -173,7 +150,7 @@ def _fit_coupled(
 
 def _coupled_base(robot: Robot, model: MachineModel, planned: Sequence[Moving]) -> BaseParameters:
     """Return base parameters of a model with reaction-loaded friction; for slow motions the ones they excite."""
-    if not planned or not all(map(_is_slow, planned)):
+    if not planned or not all(map(is_slow, planned)):
         return base_of(robot, model, lambda moving: actuator_motion(robot, moving))
     rows = [model.matrix(robot, motion, actuator_motion(robot, motion)) for motion in planned]
     whole = np.concatenate([part[finite(part)].reshape(-1, part.shape[2]) for part in rows])
@@ -182,6 +159,6 @@ def _coupled_base(robot: Robot, model: MachineModel, planned: Sequence[Moving]) 
     return from_matrix(whole, [column.name for column in coupled.columns])
 
 
-def _is_slow(motion: Moving) -> bool:
+def is_slow(motion: Moving) -> bool:
     """Return whether a motion has no acceleration."""
     return not any(np.any(values) for name, values in present(motion).items() if name in RATES)

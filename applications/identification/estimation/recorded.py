@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -36,6 +36,19 @@ class Recording:
     def planned(self) -> Moving:
         """The motion as it was planned, without errors of sensors."""
         return self.commanded or self.moving
+
+
+@dataclass(frozen=True, eq=False)
+class RecordedTracks:
+    """Samples of several trajectories, one after another: the span of each, and whether it is for training.
+
+    commanded: poses and rates (1, sample, ...), keywords of `Moving`; step: time between samples [s].
+    """
+
+    spans: tuple[slice, ...]
+    training: tuple[bool, ...]
+    commanded: Mapping[str, np.ndarray]
+    step: float
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,8 @@ from click.testing import CliRunner
 from applications.commands.cli import cli
 from applications.identification import identify_job
 from applications.identification.estimation.base import base_parameters
-from applications.identification.estimation.fit import Fit, fit
+from applications.identification.estimation.fit import fit
+from applications.identification.estimation.fitted import Fit
 from applications.identification.estimation.recorded import Recording
 from applications.identification.identify import Identified, identify
 from applications.identification.identify_job import friction_of

@@ -1,0 +1,230 @@
+"""Random motions that robots of one family can make, see `applications.identification.estimation.states`."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+import numpy as np
+
+from applications.identification.estimation.states import (
+    ACCELERATION,
+    BEYOND,
+    ENOUGH,
+    FADING,
+    JUMP,
+    SLOWEST,
+    SPEED,
+    SPREAD,
+    STATES,
+    TRIES,
+    WAY,
+)
+from robots.model import Family
+from robots.quantities import names
+from robots.status import Status
+from robots.types import TWIST
+from tasks.dynamics.designs import NO_FRICTION, RobotDesigns, Series, outcome, request_of, series_of
+from tasks.dynamics.inertial_parameters import Column
+from tasks.kernels.keys import Indexed, Key
+from tasks.mathematics.rotations import roll_pitch_yaw
+from tasks.stages.stage import Stage
+from tasks.stages.stages import limb, stages
+
+Motions = dict[str, np.ndarray]
+"""Keywords of `Moving` (design or 1, sample, ...)."""
+Test = Callable[[RobotDesigns, Motions], np.ndarray]
+
+FIRST = 1.25
+"""States that are tried first, for each that is wanted: most often enough of them can be solved."""
+
+
+def motions_for(
+    designs: RobotDesigns, nominal: tuple[float, ...], columns: Sequence[Column], rows: int
+) -> tuple[Motions, np.ndarray]:
+    """Return random states that tell all columns, as `motion_for` with seed 0; and a mask of designs that have any.
+
+    nominal: parameters of the robot whose states are tried first.
+    """
+    count = -(-STATES * len(columns) // rows)
+    if not any(column.parameter == FADING for column in columns):
+        return random_motions(designs, nominal, count)
+    series, complete = random_motions(designs, nominal, 2 * count)
+    factors = SLOWEST ** np.random.default_rng([0, count]).uniform(size=(2 * count, 1))
+    factors[:count] = 1.0
+    slowed = {name: series[name] * factors for name in ("qd", "twist") if name in series}
+    return series | slowed, complete
+
+
+def random_motions(designs: RobotDesigns, nominal: tuple[float, ...], count: int) -> tuple[Motions, np.ndarray]:
+    """Return states (design, count, ...) that each design can take; and a mask of designs that have any.
+
+    First those that the nominal robot can take, in the size of each design: states that cannot be solved cost most.
+    RobotDesigns with too few of these have the states of `random_motion`.
+    """
+    first = next(_draws(designs, count))
+    result = {name: np.full((len(designs), count, *part.shape[2:]), np.nan) for name, part in first.items()}
+    missing = np.arange(len(designs))
+    guide = _guide(designs.family, nominal, count)
+    if guide is not None:
+        drawn = next(itertools.islice(_draws(designs, count), guide[0], None))
+        candidates = np.broadcast_to(guide[1], (len(designs), 4 * count))
+        missing = _enter(result, missing, drawn, _good(designs, drawn, candidates, count, count), count, count)
+    for k in range(TRIES):
+        if not len(missing):
+            break
+        some = designs.taken(missing)
+        drawn = next(itertools.islice(_draws(some, count), k, None))
+        missing = _enter(result, missing, drawn, _first_good(some, drawn, count), _enough(count), count)
+    complete = np.ones(len(designs), dtype=bool)
+    complete[missing] = False
+    return result, complete
+
+
+@functools.lru_cache(maxsize=8)
+def _guide(family: Family, nominal: tuple[float, ...], count: int) -> tuple[int, np.ndarray] | None:
+    """Return the draw in which a robot has enough good states, and a mask (4 count,) of them."""
+    robot = RobotDesigns(family, np.array([nominal]), np.zeros((1, 3)))
+    for k, drawn in enumerate(_draws(robot, count)):
+        (good,) = _first_good(robot, drawn, count)
+        if good.sum() >= _enough(count):
+            return k, good
+    return None
+
+
+def _enough(count: int) -> int:
+    """Return the number of good states, out of `4 * count`, for a spread to be taken."""
+    return int(np.ceil(ENOUGH * 4 * count))
+
+
+def _first_good(designs: RobotDesigns, drawn: Motions, count: int) -> np.ndarray:
+    """Return a mask (design, state) of good states; only of first ones, where these are enough."""
+    candidates = np.ones((len(designs), 4 * count), dtype=bool)
+    return _good(designs, drawn, candidates, int(np.ceil(FIRST * count)), _enough(count))
+
+
+def _good(designs: RobotDesigns, drawn: Motions, candidates: np.ndarray, first: int, enough: int) -> np.ndarray:
+    """Return a mask (design, state) of candidates that have actuator forces, in the assembly of the reference pose.
+
+    The first ones are tried, then all where too few of them are good.
+    """
+    solvable = _passing(designs, drawn, candidates, _solvable, first, enough)
+    return _passing(designs, drawn, solvable, _in_assembly, enough, enough) if _has_loops(designs) else solvable
+
+
+def _enter(
+    result: Motions, missing: np.ndarray, drawn: Motions, good: np.ndarray, enough: int, count: int
+) -> np.ndarray:
+    """Enter the first `count` good states of designs that are missing, and return those that have not enough."""
+    complete = good.sum(axis=1) >= enough
+    places = np.argsort(~good[complete], axis=1, kind="stable")[:, :count]
+    rows = np.flatnonzero(complete)[:, None]
+    for name, values in drawn.items():
+        taken = values[0][places] if len(values) == 1 else values[rows, places]
+        result[name][missing[complete]] = taken
+    return missing[~complete]
+
+
+def _draws(designs: RobotDesigns, count: int) -> Iterator[Motions]:
+    """Yield the states that `random_motion` draws for each design, (design or 1, 4 count, ...) each."""
+    generator = np.random.default_rng(0)
+    for k in range(TRIES):
+        yield _drawn(designs, 4 * count, SPREAD * 0.5**k, generator)
+
+
+def _passing(
+    designs: RobotDesigns, drawn: Motions, candidates: np.ndarray, test: Test, first: int, enough: int
+) -> np.ndarray:
+    """Return a mask (design, state) of candidates that pass a test: the first ones, and all where too few pass."""
+    order, counts = np.argsort(~candidates, axis=1, kind="stable"), candidates.sum(axis=1)
+    result = np.zeros_like(candidates)
+    some = np.flatnonzero(counts >= enough)
+    for part in (slice(0, first), slice(first, None)):
+        length = len(range(*part.indices(int(counts[some].max(initial=0)))))
+        if not length:
+            break
+        # where there are fewer candidates, the last one fills up
+        places = np.take_along_axis(
+            order[some], np.minimum(part.start + np.arange(length), counts[some, None] - 1), axis=1
+        )
+        states = {
+            name: values[0][places] if len(values) == 1 else values[some[:, None], places]
+            for name, values in drawn.items()
+        }
+        result[some[:, None], places] = test(designs.taken(some), states)
+        some = some[result[some].sum(axis=1) < enough]
+    return result
+
+
+def _solvable(designs: RobotDesigns, drawn: Motions) -> np.ndarray:
+    """Return a mask (design, state) of the states that are solved: a chain, or with the forces of actuators."""
+    mechanism = designs.family.reference
+    if not mechanism.is_chain or mechanism.limbs[0].coordinates:
+        run = list(stages(request_of(designs.family, (), NO_FRICTION)))
+        return np.asarray(_series(designs, drawn, run, {outcome(run): 1})[outcome(run)][:, 0] == Status.OK)
+    key = Indexed("status", 0)
+    return np.asarray(_series(designs, drawn, _limb_of_chain(designs), {key: 1})[key][:, 0] == Status.OK)
+
+
+def _has_loops(designs: RobotDesigns) -> bool:
+    mechanism = designs.family.reference
+    return mechanism.is_chain and bool(mechanism.limbs[0].loops)
+
+
+def _limb_of_chain(designs: RobotDesigns) -> list[Stage]:
+    return [limb(request_of(designs.family, names("limb", "series"), NO_FRICTION), 0)]
+
+
+def _series(designs: RobotDesigns, motion: Motions, run: Sequence[Stage], keys: Mapping[Key, int]) -> Series:
+    samples = next(iter(motion.values())).shape[1]
+    return series_of(designs.inputs(designs.packed(motion), NO_FRICTION), run, keys, len(designs), samples)
+
+
+def _in_assembly(designs: RobotDesigns, drawn: Motions) -> np.ndarray:
+    """Return a mask (design, state) of the states of chains that `in_assembly` accepts."""
+    mechanism = designs.family.reference
+    free, q = len(mechanism.freedoms), drawn["q"]
+    way = np.linspace(0.0, BEYOND, WAY)[:, None, None] * q[:, None]
+    rates = np.broadcast_to(np.cos(np.arange(1.0, free + 1.0)), way.shape)
+    flat = {"q": way.reshape(len(q), -1, free), "qd": rates.reshape(len(q), -1, free)}
+    run, joints = _limb_of_chain(designs), len(mechanism.limbs[0].joints)
+    series = _series(designs, flat, run, {Indexed("joint_velocity", 0): joints, Indexed("status", 0): 1})
+    velocity = series[Indexed("joint_velocity", 0)]
+    velocity = np.where(series[Indexed("status", 0)] == Status.OK, velocity, np.inf)
+    slopes = velocity[:, list(mechanism.limbs[0].one_variable)].reshape(len(designs), -1, WAY, q.shape[1])
+    with np.errstate(invalid="ignore"):
+        jumps = np.abs(np.diff(slopes, axis=2)).max(axis=1) / np.abs(slopes[:, :, 1:]).max(axis=1)
+    return np.asarray((jumps < JUMP).all(axis=1))
+
+
+def _drawn(designs: RobotDesigns, count: int, spread: float, generator: np.random.Generator) -> Motions:
+    """Draw the states that `random_motion` draws for each design."""
+    mechanism = designs.family.reference
+    if mechanism.is_chain:
+        free = len(mechanism.freedoms)
+        scales = (2.0 * np.pi * spread, SPEED, ACCELERATION)
+        q, qd, qdd = (generator.uniform(-x, x, (1, count, free)) for x in scales)
+        return {"q": q, "qd": qd, "qdd": qdd}
+    mobile = np.array([name in mechanism.platform.mobility for name in TWIST])
+    units = np.concatenate([np.ones((len(designs), 3)), np.repeat(_sizes(designs)[:, None], 3, axis=1)], axis=1)
+    units = (units * mobile)[:, None]
+    away = generator.uniform(-spread, spread, (count, 6)) * units
+    steps = np.array([SPEED, ACCELERATION])[:, None, None]
+    rates, changes = (normal * units for normal in generator.normal(size=(2, count, 6)) * steps)
+    turn = roll_pitch_yaw(away[0, :, :3], rates[0, :, :3], changes[0, :, :3])  # of angles, the same for all designs
+    home, turned = designs.home
+    both = [(turn.omega, rates), (turn.alpha, changes)]
+    twist, change = (
+        np.concatenate([np.broadcast_to(angular, linear[..., 3:].shape), linear[..., 3:]], axis=2)
+        for angular, linear in both
+    )
+    rotation = turn.rotation @ turned[:, None]
+    return {"position": home[:, None] + away[..., 3:], "rotation": rotation, "twist": twist, "acceleration": change}
+
+
+def _sizes(designs: RobotDesigns) -> np.ndarray:
+    """Return the mean distance of the mounts at the base from the platform at reference (design,) [m]."""
+    home = designs.home[0]
+    mounts = [designs.numbers(instance.base.position) for instance in designs.mechanism.instances]
+    return np.asarray(np.mean([np.linalg.norm(home - mount, axis=1) for mount in mounts], axis=0))

@@ -1,0 +1,68 @@
+"""Forward kinematics of many robots of one family, see `tasks.dynamics.forward_kinematics` for one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from tasks.dynamics.designs import NO_FRICTION, RobotDesigns, outcome, request_of, series_of
+from tasks.dynamics.forward_kinematics import ForwardKinematics, SolvedPoses, found_poses
+from tasks.kernels.keys import Indexed, Key
+from tasks.mechanics.families import structure_of
+from tasks.stages.metrics.poses import ANGULAR
+from tasks.stages.stages import stages
+
+
+def solved_poses(designs: RobotDesigns, motion: Mapping[str, np.ndarray]) -> SolvedPoses:
+    """Return actuator positions (design, sample, actuator), J_IK (..., actuator, freedom), status (design, sample)."""
+    run = list(stages(request_of(designs.family, ("actuator_position",), NO_FRICTION)))
+    structure, packed = structure_of(designs.family), designs.packed(motion)
+    samples = next(iter(motion.values())).shape[1]
+    counts = [part.stop - part.start for part in structure.driven]
+    keys: dict[Key, int] = {Indexed("actuator_position", k): count for k, count in enumerate(counts)}
+    keys |= {Indexed("jacobian", k): count * structure.freedoms for k, count in enumerate(counts)}
+    keys[outcome(run)] = 1
+    series = series_of(designs.inputs(packed, NO_FRICTION), run, keys, len(designs), samples)
+    position, jacobian = (
+        np.moveaxis(np.concatenate([series[Indexed(name, k)] for k in range(len(counts))], axis=1), 1, 2)
+        for name in ("actuator_position", "jacobian")
+    )
+    status = series[outcome(run)][:, 0]
+    return SolvedPoses(position, jacobian.reshape(len(designs), samples, -1, structure.freedoms), status)
+
+
+class _DesignPoses:
+    """Inverse kinematics of samples of many designs, design after design; see `PoseSolver`."""
+
+    def __init__(self, designs: RobotDesigns, count: int):
+        self.designs, self.count, self.mechanism = designs, count, designs.family.reference
+
+    def solve(self, samples: np.ndarray, position: np.ndarray, rotation: np.ndarray) -> SolvedPoses:
+        """Compute actuator positions and J_IK: the last sample of a design fills up where others have more."""
+        numbers, first, counts = np.unique(samples // self.count, return_index=True, return_counts=True)
+        along = np.arange(counts.max())
+        places = first[:, None] + np.minimum(along, counts[:, None] - 1)
+        some = self.designs if len(numbers) == len(self.designs) else self.designs.taken(numbers)
+        motion = {"position": position[places], "rotation": rotation[places]}
+        return SolvedPoses(*(values[along < counts[:, None]] for values in solved_poses(some, motion)))
+
+    def scale(self, samples: np.ndarray) -> np.ndarray:
+        """Return the divisors of the freedoms of J_IK (n, freedom)."""
+        turns = [name in ANGULAR for name in self.mechanism.freedoms]
+        lengths = self.designs.lengths[samples // self.count] if any(turns) else np.ones(len(samples))
+        return np.where(turns, lengths[:, None], 1.0)
+
+
+def platform_poses(
+    designs: RobotDesigns, actuator_position: np.ndarray, position: np.ndarray, rotation: np.ndarray
+) -> ForwardKinematics:
+    """Return the poses of platforms (design, sample, ...) for actuator positions (design, sample, actuator).
+
+    position, rotation (design or 1, sample, ...): guesses. As `forward_kinematics` of each design.
+    """
+    shape = actuator_position.shape[:2]
+    near, turned = np.broadcast_to(position, (*shape, 3)), np.broadcast_to(rotation, (*shape, 3, 3))
+    flat = near.reshape(-1, 3), turned.reshape(-1, 3, 3), actuator_position.reshape(-1, actuator_position.shape[2])
+    pose = found_poses(_DesignPoses(designs, shape[1]), *flat)
+    return ForwardKinematics(*(values.reshape(*shape, *values.shape[1:]) for values in pose))

@@ -1,0 +1,104 @@
+"""Regressors of many robots of one family, see `tasks.dynamics.regressor` for one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import takewhile
+
+import numpy as np
+
+from robots.friction.laws import LAWS
+from robots.model import Family, Inertia
+from robots.status import Status
+from tasks.dynamics.designs import RobotDesigns, request_of, strips
+from tasks.dynamics.inertial_parameters import TENSOR, limb_columns, platform_has_columns, selection, shared_columns
+from tasks.dynamics.inverse import STRIP
+from tasks.dynamics.regressor import inertial_columns
+from tasks.dynamics.regressor_programs import friction_program
+from tasks.features.friction.inputs import FrictionInput
+from tasks.kernels.kernel import kernel
+from tasks.stages.stages import stages
+
+
+def regressors(
+    designs: RobotDesigns,
+    motion: Mapping[str, np.ndarray],
+    friction: FrictionInput,
+    columns: Sequence[int] | None = None,
+) -> np.ndarray:
+    """Return Y (design, actuator, column, sample) of designs whose limbs that are copies share their parameters.
+
+    motion (design or 1, sample, ...): keywords of `Moving`. Those of friction come last; columns: those of the result.
+    Samples that cannot be solved are NaN.
+    """
+    family, inertial = designs.family, len(shared_columns(designs.family)[0])
+    samples, packed = next(iter(motion.values())).shape[1], designs.packed(motion)
+    rubbing = _friction_columns(family, friction)
+    numbers = np.arange(inertial + rubbing) if columns is None else np.asarray(columns)
+    bodies, joints = numbers[numbers < inertial], numbers[numbers >= inertial] - inertial
+    result = np.empty((len(designs), len(family.reference.actuators), len(numbers), samples))
+    if len(joints):
+        _enter_friction(result[:, :, len(bodies) :], designs, packed, friction, joints)
+    values, cases = designs.inputs(packed, friction), max(1, STRIP // packed.shape[-1])
+    for first in range(0, len(designs), cases):
+        part = slice(first, first + cases)
+        of_part = {key: array[part] if len(array) > 1 else array for key, array in values.items()}
+        forces, along, status = inertial_columns(family, of_part, samples, shared_columns(family)[1])
+        on_actuators = forces.reshape(len(forces), result.shape[1], -1, 1, samples)
+        along = along[:, None, :, bodies]
+        whole = result[part, :, : len(bodies)]
+        np.multiply(on_actuators[:, :, 0], along[:, :, 0], out=whole)
+        for freedom in range(1, on_actuators.shape[2]):
+            whole += on_actuators[:, :, freedom] * along[:, :, freedom]
+        np.copyto(whole, np.nan, where=(status != Status.OK)[:, None, None])
+    return result
+
+
+def _friction_columns(family: Family, friction: FrictionInput) -> int:
+    """Return the number of columns of friction."""
+    return sum(len(group.places) * len(LAWS[group.law].linear) for group in friction.groups)
+
+
+def _enter_friction(
+    result: np.ndarray, designs: RobotDesigns, packed: np.ndarray, friction: FrictionInput, numbers: np.ndarray
+) -> None:
+    """Enter some columns of friction into a result (design, actuator, column, sample)."""
+    request, (_, actuators, _, samples) = request_of(designs.family, ("actuator_force",), friction), result.shape
+    before = list(takewhile(lambda stage: stage.name != "actuation", stages(request)))
+    run = kernel(friction_program(designs.family, friction.groups))
+    for part, span, here in strips(designs.inputs(packed, friction), before, len(designs), samples):
+        count = span.stop - span.start
+        columns = run({name: here[name] for name in run.program.inputs}, count)["columns"][..., :count]
+        result[part, ..., span] = columns.reshape(len(columns), actuators, -1, count)[:, :, numbers]
+
+
+def standard_values(designs: RobotDesigns, friction: FrictionInput) -> np.ndarray:
+    """Return the designs' own values of the columns of `regressors`, (design, column)."""
+    mechanism, family = designs.mechanism, designs.family
+    parts = []
+    for instance in mechanism.instances:
+        limb, columns = mechanism.limbs[instance.limb], limb_columns(family, instance.limb)
+        parts += [_body_values(designs, limb.links[k].inertia) for k in columns.bodies]
+        drives = [limb.links[k].armature for k in columns.armatures]
+        drives += [limb.drives[k].spins[place].inertia for k, place in columns.spins]
+        parts += [designs.numbers(drives)] if drives else []
+    parts += [_body_values(designs, mechanism.platform.inertia)] if platform_has_columns(family) else []
+    every = np.concatenate(parts, axis=1)
+    if not mechanism.is_chain:
+        copies = selection(family)
+        every = every @ copies / copies.sum(axis=0)
+    rubbing, start = [], 0
+    for group in friction.groups:
+        places = [start + group.parameters.index(parameter.name) for parameter in LAWS[group.law].linear]
+        rubbing += [friction.values[0, place] for _ in group.places for place in places]
+        start += len(group.parameters)
+    return np.concatenate([every, np.broadcast_to(rubbing, (len(designs), len(rubbing)))], axis=1)
+
+
+def _body_values(designs: RobotDesigns, inertia: Inertia) -> np.ndarray:
+    """Return the ten parameters of a body (design, 10), see `tasks.dynamics.inertial_parameters.body_parameters`."""
+    centre, mass = designs.numbers(inertia.centre), designs.numbers([inertia.mass])
+    tensor = np.stack([designs.numbers(row) for row in inertia.tensor], axis=1)
+    square, outer = np.square(centre).sum(axis=1), centre[:, :, None] * centre[:, None]
+    about = tensor + (np.eye(3) * square[:, None, None] - outer) * mass[..., None]
+    return np.concatenate([mass, centre * mass, *(about[:, i, j, None] for i, j in TENSOR)], axis=1)

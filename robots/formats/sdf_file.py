@@ -264,14 +264,7 @@ def _collect(reading: SdfModel, model: Element, scope: str) -> None:
             reading.links.setdefault(name, child)
             _state(reading, child, scope, inner)
         elif child.tag == "joint":
-            reading.elements.append((scope, child))
-            end = child.first("child")
-            frame, pose = reading.pose(child, place, "")
-            body = _scoped(reading, scope, end.text.strip() if end is not None else "")
-            if child.attributes["name"] in taken:
-                reading.joint_frames[name] = name = f"{name}_joint_frame"
-            reading.frames.stated[name] = _scoped(reading, scope, frame) if frame else body, pose, child.line
-            reading.bodies[name] = body
+            _collect_joint(reading, child, scope, taken)
         elif child.tag == "frame":
             attached = child.attributes.get("attached_to", "") or inner
             reading.bodies[name] = _scoped(reading, scope, attached)
@@ -282,6 +275,18 @@ def _collect(reading: SdfModel, model: Element, scope: str) -> None:
         elif child.tag == "include":
             hint = "Import the file by its name, so that files beside it can be found."
             reading.refuse(child, "", "an <include>", "a file that has all of the model", hint)
+
+
+def _collect_joint(reading: SdfModel, joint: Element, scope: str, taken: Collection[str | None]) -> None:
+    """Note a joint and its frame, which has another name than the joint if a link, frame or model has that one."""
+    reading.elements.append((scope, joint))
+    end, name = joint.first("child"), scope + joint.attributes["name"]
+    frame, pose = reading.pose(joint, f"joint {name}", "")
+    body = _scoped(reading, scope, end.text.strip() if end is not None else "")
+    if joint.attributes["name"] in taken:
+        reading.joint_frames[name] = name = f"{name}_joint_frame"
+    reading.frames.stated[name] = _scoped(reading, scope, frame) if frame else body, pose, joint.line
+    reading.bodies[name] = body
 
 
 def _place_models(reading: SdfModel) -> None:

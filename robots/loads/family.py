@@ -313,17 +313,22 @@ def loaded(family: Family, loads: Mapping[str, DeclaredLoad]) -> LoadedDescripti
         parameters += _new_parameters(name, load, parameters)
     names = {*CONSTANTS, TIME, *(parameter.name for parameter in parameters)}
     for name, load in loads.items():
-        for number, text in expressions_of(name, load):
-            state = _state_names(name, load, number.field, joints.get(name, set()), names, text)
-            if unknown := [word for word in text.names if word not in names | state]:
-                got, hint = f"the name {unknown[0]!r}", nearest(unknown[0], names | state)
-                rule = f"the time t, pi, parameters{''.join(f', {word}' for word in sorted(state))}"
-                raise LoadError((name, *number.path), got, rule if state else "the time t, pi, and parameters", hint)
-            if not {*text.names} - {*CONSTANTS}:
-                check_value(name, load, number, float(text(CONSTANTS)), repr(number.given))
+        _check_expressions(name, load, joints.get(name, set()), names)
     limbs = LimbGroups.of(mechanism, [tuple(placed) for placed in items])
     more = parameters[len(family.parameters) :]
     return LoadedDescription(*extended(family, more), base=family, loads=tuple(loads.items()), limbs=limbs)
+
+
+def _check_expressions(name: str, load: DeclaredLoad, joints: set[str], names: set[str]) -> None:
+    """Raise LoadError for names in expressions of a load that are neither its state nor among `names`, and values."""
+    for number, text in expressions_of(name, load):
+        state = _state_names(name, load, number.field, joints, names, text)
+        if unknown := [word for word in text.names if word not in names | state]:
+            got, hint = f"the name {unknown[0]!r}", nearest(unknown[0], names | state)
+            rule = f"the time t, pi, parameters{''.join(f', {word}' for word in sorted(state))}"
+            raise LoadError((name, *number.path), got, rule if state else "the time t, pi, and parameters", hint)
+        if not {*text.names} - {*CONSTANTS}:
+            check_value(name, load, number, float(text(CONSTANTS)), repr(number.given))
 
 
 def _state_names(

@@ -11,7 +11,7 @@ section 2.3 and Algorithm 1.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -162,42 +162,9 @@ def _positions(chain: Chain, start: FreeTips, q: Array) -> tuple[list[JointState
         return states, True
     winds, size = chain.limb.winds, loop_size(start)
     targets = {i: q[place[i]] if winds else within_turn(links[i], q[place[i]]) for i in looped}
-
-    def unpacked(flat: Sequence[Scalar]) -> tuple[list[JointState], list[Scalar]]:
-        values, result = iter(flat), list(states)
-        for i in dependent:
-            result[i] = from_numbers(links[i], values)
-        reached = [next(values) for _ in looped]
-        for i, value in zip(looped, reached, strict=True):
-            result[i] = state_at(links[i], value)
-        return result, reached
-
-    def step(flat: Sequence[Scalar]) -> tuple[list[Scalar], Mask]:
-        current, reached = unpacked(flat)
-        embedding = chain.tips(current).embedding
-        gaps_left = [targets[joint] - value for joint, value in zip(looped, reached, strict=True)]
-        moves: list[Scalar] = [0.0] * len(place)
-        for joint, value in zip(looped, gaps_left, strict=True):
-            moves[place[joint]] = value
-        whole = embedding.newton_step(moves)
-        longest = largest(whole[joint] for joint in (*looped, *dependent))
-        near = opposite(longest > STEP_LIMIT)
-        scale = where(near, 1.0, STEP_LIMIT / where(near, STEP_LIMIT, longest))
-        moved = {i: current[i].moved(links[i], whole[i], scale, short=True) for i in dependent}
-        following = [x for i in dependent for x in moved[i].packed(links[i])]
-        for joint, value, gap_left in zip(looped, reached, gaps_left, strict=True):
-            following.append(where(near, targets[joint], value + gap_left * scale))
-        ways = [gap * size if links[i].joint_kind.turns else gap for i, gap in zip(looped, gaps_left, strict=True)]
-        least, open_by = flat[-2], total([*embedding.residuals(size), *ways])
-        for value in regularities(start.embedding, embedding):
-            least = where(value > least, least, value)
-        # NaN counts as done: it will not get better
-        open_by = open_by * where(nearly_singular(start.embedding, embedding), STRICTER, 1.0)
-        return [*following, least, open_by], opposite(open_by > CONVERGED * size)
-
-    first = [*(x for i in dependent for x in HOME.packed(links[i])), *([0.0] * len(looped)), np.inf, 0.0]
-    *flat, least, open_by = iterate(step, step(first)[0], WINDING if winds else ITERATIONS)
-    (solution, at_end), converged = unpacked(flat), open_by <= CONVERGED * size
+    search = _JointSearch(chain, start, states, targets, size)
+    *flat, least, open_by = iterate(search.step, search.step(search.first())[0], WINDING if winds else ITERATIONS)
+    (solution, at_end), converged = search.unpacked(flat), open_by <= CONVERGED * size
     facing = [mask for loop in chain.tips(solution).embedding.loops for mask in loop.joined.facing()]
     certain = every([converged, least > 1.0, *facing])
     problem = LoopProblem(
@@ -211,6 +178,67 @@ def _positions(chain: Chain, start: FreeTips, q: Array) -> tuple[list[JointState
         WINDING if winds else ROUNDS,
     )
     return followed(problem, solution, at_end, converged, certain)
+
+
+@dataclass(frozen=True)
+class _JointSearch:
+    """Newton steps that close loops while their independent joints move to `targets` by joint.
+
+    Its numbers are the states of dependent joints, positions of independent joints in loops, the least regularity so
+    far, and the sum of residuals.
+    """
+
+    chain: Chain
+    start: FreeTips
+    states: Sequence[JointState]
+    targets: Mapping[int, Scalar]
+    size: Scalar
+
+    def first(self) -> list[Scalar]:
+        """Return the numbers at the reference configuration."""
+        home = (x for i in dependent_joints(self.chain.choice) for x in HOME.packed(self.chain.limb.links[i]))
+        return [*home, *([0.0] * len(self.targets)), np.inf, 0.0]
+
+    def unpacked(self, flat: Sequence[Scalar]) -> tuple[list[JointState], list[Scalar]]:
+        """Return the states of all joints, and the positions of independent joints in loops."""
+        values, result, links = iter(flat), list(self.states), self.chain.limb.links
+        for i in dependent_joints(self.chain.choice):
+            result[i] = from_numbers(links[i], values)
+        reached = [next(values) for _ in self.targets]
+        for i, value in zip(self.targets, reached, strict=True):
+            result[i] = state_at(links[i], value)
+        return result, reached
+
+    def step(self, flat: Sequence[Scalar]) -> tuple[list[Scalar], Mask]:
+        """Return the numbers after a step, in which no joint moves by more than STEP_LIMIT, and whether it is done."""
+        links, dependent, targets = self.chain.limb.links, dependent_joints(self.chain.choice), self.targets
+        current, reached = self.unpacked(flat)
+        embedding = self.chain.tips(current).embedding
+        gaps_left = [targets[joint] - value for joint, value in zip(targets, reached, strict=True)]
+        moves: list[Scalar] = [0.0] * len(self.chain.choice.independent)
+        for joint, value in zip(targets, gaps_left, strict=True):
+            moves[self.chain.choice.independent.index(joint)] = value
+        whole = embedding.newton_step(moves)
+        longest = largest(whole[joint] for joint in (*targets, *dependent))
+        near = opposite(longest > STEP_LIMIT)
+        scale = where(near, 1.0, STEP_LIMIT / where(near, STEP_LIMIT, longest))
+        moved = {i: current[i].moved(links[i], whole[i], scale, short=True) for i in dependent}
+        following = [x for i in dependent for x in moved[i].packed(links[i])]
+        for joint, value, gap_left in zip(targets, reached, gaps_left, strict=True):
+            following.append(where(near, targets[joint], value + gap_left * scale))
+        least, open_by = self._judged(embedding, flat[-2], gaps_left)
+        return [*following, least, open_by], opposite(open_by > CONVERGED * self.size)
+
+    def _judged(self, embedding: Embedding, least: Scalar, gaps_left: Sequence[Scalar]) -> tuple[Scalar, Scalar]:
+        """Return the least regularity so far, and the sum of residuals, which counts more near a singularity."""
+        links, size = self.chain.limb.links, self.size
+        pairs = zip(self.targets, gaps_left, strict=True)
+        ways = [gap * size if links[i].joint_kind.turns else gap for i, gap in pairs]
+        open_by = total([*embedding.residuals(size), *ways])
+        for value in regularities(self.start.embedding, embedding):
+            least = where(value > least, least, value)
+        # NaN counts as done: it will not get better
+        return least, open_by * where(nearly_singular(self.start.embedding, embedding), STRICTER, 1.0)
 
 
 def within_turn(link: Link, value: Scalar) -> Scalar:

@@ -131,7 +131,7 @@ def test_the_plan_counts_what_a_new_metric_of_mass_takes(tmp_path: Path) -> None
 
 
 def test_a_feature_with_a_section_takes_three_files() -> None:
-    """The page of features, which `test_following_the_page_leads_there` follows from a sweep file to its results."""
+    """Check the page of features, which `test_following_the_page_leads_there` follows from a sweep to its results."""
     assert files_to_touch(ROOT, ())["feature with a section"] == 3
 
 

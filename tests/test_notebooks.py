@@ -56,7 +56,7 @@ def test_a_notebook_is_stored_without_outputs(file: Path) -> None:
 def test_cells_of_the_first_notebook_run_and_show_what_they_end_with(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """In this process, without a kernel; kernels run all notebooks behind the marker `slow`."""
+    """Run the cells in this process, without a kernel; kernels run all notebooks behind the marker `slow`."""
     monkeypatch.chdir(tmp_path)
     space: dict[str, Any] = {"__name__": "notebook"}
     shown = []

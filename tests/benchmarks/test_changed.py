@@ -80,7 +80,7 @@ def test_a_change_is_what_differs_from_where_the_branch_began(tmp_path: Path) ->
 
 
 def test_every_recorded_file_is_there() -> None:
-    """Else a file that has moved counts as quick."""
+    """Check the list of files: a file that has moved would count as quick."""
     gone = [file for file in tests.read_record() if not (changed.ROOT / file).exists()]
     assert len(gone) < 40, gone
 

@@ -39,7 +39,7 @@ def test_a_file_has_a_verdict(entry: Import, verdict: str) -> None:
 
 
 def test_loops_that_another_engine_does_not_close_either_are_refused_rightly(tmp_path: Path) -> None:
-    """A rocker with its end 2 m too far, which no positions of joints reach."""
+    """Check a rocker whose end is 2 m too far away for any positions of joints."""
     pytest.importorskip("pinocchio")
     path = tmp_path / "robot.urdf"
     (tmp_path / "robot.yaml").write_text(PAIRS)

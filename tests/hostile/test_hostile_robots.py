@@ -46,7 +46,7 @@ def test_another_hostile_robot_does_nothing(name: str, watched: Watched, tmp_pat
 
 
 def test_a_sound_robot_is_imported(watched: Watched, tmp_path: Path) -> None:
-    """Else nothing would be seen above."""
+    """Check the sound robot: if it were refused too, the tests above would prove nothing."""
     place = prepared(tmp_path)
     done = watched.run(place.parent, ("import", XML, "--output", "out.yaml"), COMMANDS["import"][1])
     assert (done["status"], done["calls"]) == (0, [])

@@ -40,7 +40,7 @@ def test_another_hostile_store_does_nothing(name: str, watched: Watched, tmp_pat
 
 
 def test_a_sound_store_is_read_by_all_commands(watched: Watched, tmp_path: Path) -> None:
-    """Else nothing would be seen above."""
+    """Check the sound store: if it were refused too, the tests above would prove nothing."""
     for command, (arguments, allowed) in COMMANDS.items():
         prepared(tmp_path / command)
         done = watched.run(tmp_path / command, arguments, allowed)

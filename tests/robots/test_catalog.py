@@ -54,7 +54,7 @@ def test_models_are_well_formed(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["delta_3rr2rrr", "delta_rl5_1450"])
 def test_lengths_and_bodies_are_those_of_the_source(name: str) -> None:
-    """Against the numbers typed a second time for the references."""
+    """Compare with the numbers that are typed a second time for the references."""
     robot = catalog.build(name)
     delta = parse_delta(dict(robot.values))
     links = {link.body: link for link in robot.mechanism.limbs[0].links}

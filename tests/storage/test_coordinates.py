@@ -141,7 +141,7 @@ def test_a_checksum_that_is_none_is_refused(path: Path) -> None:
 
 
 def test_readers_see_the_old_content_while_a_growth_is_put_in_place(path: Path, tmp_path: Path) -> None:
-    """Between the first file of a commit and its manifest: longer coordinates under the old manifest."""
+    """Read between the first file of a commit and its manifest: coordinates are longer than the old manifest says."""
     from storage.growth import FOLDER, begin, grown
     from storage.manifest import Manifest
     from storage.store import describe, metadata

@@ -57,7 +57,7 @@ def test_shards_of_two_blocks_that_were_exchanged(path: Path) -> None:
 
 
 def test_a_shard_of_another_variable(path: Path) -> None:
-    """Of another shape, and so no shard of this variable at all."""
+    """Put a shard of another shape in its place, which is no shard of this variable."""
     shutil.copyfile(path / LAYOUT.variables["joint_position"].key(0), path / LAYOUT.variables[FORCE].key(0))
     with pytest.raises(StoreError, match=rf"block 0 of {FORCE} holds block 0 of joint_position"):
         open_results(path)[FORCE].load()
@@ -113,7 +113,7 @@ def test_one_receipt_and_its_shard_that_were_put_there_by_hand(path: Path) -> No
 
 
 def test_a_shard_of_the_store_before_it_was_made_larger(path: Path) -> None:
-    """The block at the edge has become longer; its old shard is whole, and of another age."""
+    """Put the old shard back after the block at the edge has become longer: it is sound, but of an earlier state."""
     old = (path / LAYOUT.variables["peak_force"].key(8)).read_bytes()
     make_larger(path)
     key = Manifest.load(path).layout.variables["peak_force"].key(8)

@@ -61,7 +61,7 @@ def sound(location: Location) -> bool:
 
 @pytest.mark.parametrize("kind", ["path", "memory"])
 def test_every_operation_fails_once(kind: str, tmp_path: Path, expected: str) -> None:
-    """One kind of error after another, so that each meets many operations; the slow campaign takes all pairs."""
+    """Let each operation fail with one kind of error, in turn; the slow campaign takes all pairs."""
     names, total = list(ERRORS), steps(kind, tmp_path / "count")
     assert total > 40
     for number in range(1, total + 1, 2 if kind == "path" else 5):
@@ -86,7 +86,7 @@ def once(kind: str, folder: Path, number: int, error: Callable[[], OSError], exp
 
 
 def test_a_write_that_stores_half_is_found_at_once(tmp_path: Path, expected: str) -> None:
-    """After that of a manifest there is nothing to go on with, but it is said at once."""
+    """Check that half a manifest is reported at once, though no run can go on with it."""
     found = 0
     for number in range(1, steps("path", tmp_path / "count") + 1, 2):
         location = locate(tmp_path / str(number) / "s.zarr")

@@ -99,7 +99,7 @@ def test_blocks_that_stay_are_not_computed_again(name: str, kept: int, tmp_path:
 
 @pytest.mark.parametrize("name", LARGER)
 def test_an_append_that_is_interrupted_anywhere_goes_on(name: str, tmp_path: Path) -> None:
-    """At every operation: the old content can be read, or the new one once it is committed; then the rest is done."""
+    """Stop at every operation: the old content can be read, or the new one after the commit; then resume."""
     expected = digest(made(tmp_path / "at once.zarr", grown(FEW, LARGER[name])))
     counting = FaultyLocation(made(tmp_path / "count.zarr"), 10**9, OSError)
     old = digest(counting.base)

@@ -215,7 +215,7 @@ def test_two_receipts_of_a_block_have_to_agree(path: Path) -> None:
 
 @pytest.mark.parametrize(("name", "status"), [("actuator_force", "status"), ("peak_force", "worst_status")])
 def test_nan_where_the_status_is_ok_is_found_and_no_other(name: str, status: str, tmp_path: Path) -> None:
-    """Receipts that agree do not make a number of it."""
+    """Check that NaN is found even if receipts agree with it."""
     layout = Layout.of(BlockGrid(FEW.sizes, {"design": 2}), ("status", "worst_status", "actuator_force", "peak_force"))
 
     def values(code: int) -> Callable[[Layout, str], NDArray[Any]]:

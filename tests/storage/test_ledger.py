@@ -153,7 +153,7 @@ def test_memory_of_a_million_blocks(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("number", ["Infinity", "NaN", "1e999", "-1e999", "null", '"x"'])
 def test_a_number_without_end_is_a_damaged_line(number: str, tmp_path: Path) -> None:
-    """With a checksum that matches, as who forges a ledger would write."""
+    """Forge the line with a matching checksum."""
     bodies = [b'{"block":%s,"bytes":1,"checksums":{}', b'{"block":0,"bytes":%s,"checksums":{}']
     for body in (body % number.encode() for body in bodies):
         (tmp_path / "ledger.jsonl").write_bytes(body + _seal(body) + b"\n")

@@ -94,7 +94,7 @@ def test_a_part_that_is_a_link_is_refused(path: Path, tmp_path: Path) -> None:
 
 
 def test_one_read_may_span_blocks(tmp_path: Path) -> None:
-    """Dask asks for one block at a time; xarray without Dask need not."""
+    """Read several blocks at once, as xarray does without Dask; Dask asks for one block at a time."""
     store(tmp_path / "s.zarr")
     fill(tmp_path / "s.zarr")
     location, manifest = locate(tmp_path / "s.zarr"), Manifest.load(tmp_path / "s.zarr")

@@ -279,7 +279,7 @@ def test_a_loop_follows_its_screw_for_many_turns() -> None:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_a_screw_is_a_turn_and_a_slide_that_are_coupled(seed: int) -> None:
-    """Both as joints of their own, and projected: q = T s."""
+    """Compare with both as joints of their own, projected by q = T s."""
     rng = np.random.default_rng(seed)
     links = trees.random_tree(rng, trees.random_parents(rng, 6), sliding=0.2, winding=0.6)
     split, coupling, index = list[Link](), list[np.ndarray](), dict[int, int]()

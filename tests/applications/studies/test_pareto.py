@@ -29,7 +29,7 @@ def test_against_brute_force(points: np.ndarray) -> None:
 
 @pytest.mark.parametrize("objectives", [2, 3, 5])
 def test_many_points_against_brute_force(objectives: int) -> None:
-    """More than one chunk, with equal points."""
+    """Compare fronts of more than one chunk of points, some of them equal."""
     points = np.round(np.random.default_rng(0).uniform(size=(1500, objectives)), 2)
     np.testing.assert_array_equal(front(points), brute(points))
 

@@ -15,7 +15,7 @@ SINGLE = FEW + "precision: single\n"
 
 
 def test_forces_are_near_those_in_double_precision(tmp_path: Path) -> None:
-    """Near rest they are not: the side that dry friction acts on is a matter of the last digit there."""
+    """Leave out samples near rest, where the last digit decides the sign of dry friction."""
     more = {"[actuator_force]": "[actuator_force, actuator_velocity]"}
     double, single = (
         run(sweep(text, **more), tmp_path / f"{k}.zarr", SYNCHRONOUS).load() for k, text in enumerate((FEW, SINGLE))

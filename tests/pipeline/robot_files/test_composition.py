@@ -103,7 +103,7 @@ MOUNTED = """<include><uri>fingers.sdf</uri><name>grip</name>
 
 @pytest.mark.slow
 def test_a_gripper_that_mimics_on_a_parallel_robot(tmp_path: Path) -> None:
-    """Fingers of another file of SDF, and the same in URDF, which Pinocchio reads: the same forces."""
+    """Compare fingers from another SDF file with the same in URDF, whose forces Pinocchio computes."""
     carrier = robot_named("five_bar")
     for suffix in ("sdf", "urdf"):
         files.write(carrier, tmp_path / f"whole.{suffix}")
@@ -140,7 +140,7 @@ TOOL = """<mujoco model="tool"><compiler angle="degree"/><worldbody><body name="
 
 @pytest.mark.slow
 def test_a_tool_of_another_model_of_mujoco_on_a_parallel_robot(tmp_path: Path) -> None:
-    """A model that another one attaches to the plate of a hexapod, with a frame and in other units of angles."""
+    """Attach a model to the plate of a hexapod by another model, with a frame and in other units of angles."""
     path = tmp_path / "whole.xml"
     files.write(robot_named("gough_stewart"), path)
     (tmp_path / "tool.xml").write_text(TOOL)

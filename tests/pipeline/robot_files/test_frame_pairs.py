@@ -52,7 +52,7 @@ def test_a_loop_that_is_drawn_far_open_is_closed(tmp_path: Path) -> None:
 
 
 def test_a_freedom_without_motor_is_driven_and_told(tmp_path: Path) -> None:
-    """A wheel at the end of the rocker, which no motor drives."""
+    """Check a wheel at the end of the rocker without a motor of its own."""
     wheel = f'<link name="wheel">{INERTIAL.format("0 0 0.02")}</link>' + JOINT.format(
         "spin", "0 0 0.1", "rocker", "wheel"
     )
@@ -149,7 +149,7 @@ def test_loops_that_no_positions_close_are_refused(tmp_path: Path) -> None:
 
 
 def test_loops_that_would_close_otherwise_are_refused_with_what_closes_them(tmp_path: Path) -> None:
-    """Frames that meet with axes across one another; and a hinge that is meant as a ball, by its name."""
+    """Check frames whose axes cross, and a hinge whose name says that it is meant as a ball."""
     across = ENDS.replace('xyz="0 0 0.3"', 'xyz="0 0 0.3" rpy="1 0 0"')
     with pytest.raises(InputError, match=r"close all loops\. With type: 3d for all of them they close"):
         brought(tmp_path, TREE + across, PAIRS.replace("3d", "6d"))
@@ -160,7 +160,7 @@ def test_loops_that_would_close_otherwise_are_refused_with_what_closes_them(tmp_
 
 
 def test_a_loop_that_is_rigid_is_told(tmp_path: Path) -> None:
-    """A pin that is not parallel to the other joints; a wheel still moves."""
+    """Check a loop with a pin that is not parallel to its other joints, beside a wheel that moves."""
     across = TREE.replace(JOINT.format("pin", "0 0 0.2", "crank", "coupler"), "") + JOINT.format(
         "pin", "0 0 0.2", "crank", "coupler"
     ).replace("0 1 0", "0.1 1 0")
@@ -175,7 +175,7 @@ def test_a_loop_that_is_rigid_is_told(tmp_path: Path) -> None:
 
 
 def test_a_loop_that_is_singular_where_it_closes_is_told(tmp_path: Path) -> None:
-    """Coupler and rocker in one line, which the crank does not move."""
+    """Check a four-bar with coupler and rocker on one line, where the crank is stuck."""
     line = TREE.replace('xyz="0.5 0 -0.1"', 'xyz="0.8 0 0.2003"')
     (tmp_path / "robot.urdf").write_text(f'<robot name="bar">{line}</robot>')
     (tmp_path / "loops.yaml").write_text(LOOPS.replace("[0, 0, 0.3]", "[-0.3, 0, -0.0003]"))

@@ -101,7 +101,7 @@ def test_damage_is_found_named_and_repaired_by_computing_nothing_else(
 
 
 def test_results_that_were_exchanged_with_their_receipts_are_found_by_computing(path: Path) -> None:
-    """Someone has put other numbers there, and has made checksums and receipts to match."""
+    """Replace results by other numbers with matching checksums and receipts."""
     writer = StoreWriter(path)
     arrays = writer.read(2)
     arrays["peak_force"] = arrays["peak_force"] * 1.0001

@@ -271,7 +271,7 @@ def test_simulations_against_the_derivatives_of_the_integrator() -> None:
 
 
 def test_a_simulation_that_sticks() -> None:
-    """An arm that dry friction holds: its force grows with the gain, and nothing changes with the friction."""
+    """Check an arm that dry friction holds: its force grows with the gain and does not depend on the friction."""
     text = ARM.replace(", width: 0.5", "").replace("coulomb: 0.3", "coulomb: 30.0").replace("kd: 5.0", "kd: 0.0")
     text = text.replace("gravity: [0, -9.81, 0]\n", "")
     made = compute(text + "outputs: [{derivative: [peak_force, rms_tracking_error], of: [kp, coulomb, joint_1_rate]}]")

@@ -137,7 +137,7 @@ robots:
 
 
 def test_a_robot_file_is_one_of_several_with_sections_of_its_own(folder: Path) -> None:
-    """And with loads, which add to each robot; what a store keeps is read again without the others."""
+    """Check loads too, which add to each robot, and that each store is read again without the other robots."""
     (folder / "both.yaml").write_text(SEVERAL)
     known, own = read_sweeps("both.yaml")
     assert (known.robot, own.robot) == ("five_bar", "my_five_bar")

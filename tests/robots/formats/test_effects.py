@@ -184,6 +184,6 @@ def test_the_command_leaves_out_what_it_is_told(tmp_path: Path, monkeypatch: pyt
 
 
 def test_paths_of_effects_are_ends() -> None:
-    """A tag deep inside something else is none."""
+    """Check that a path matches at its end alone: a tag deep inside something else is no effect."""
     assert BODY
     assert [*effects.found(parse(b"<model><plugin><gravity>false</gravity></plugin></model>"), effects.SDF)] == []

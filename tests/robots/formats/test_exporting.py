@@ -161,7 +161,7 @@ def test_what_a_format_cannot_say_is_refused(name: str, ending: str, message: st
 
 
 def test_angles_of_upright_pitch() -> None:
-    """Roll and yaw turn about one axis there, and their sum is what counts."""
+    """Compare the sum of roll and yaw, which turn about one axis at an upright pitch."""
     random = np.random.default_rng(0)
     for tilt in (0.0, 1e-15, 1e-9, 1e-4):
         for angles in random.uniform(-3.0, 3.0, (20, 3)):

@@ -36,7 +36,7 @@ def written(folder: Path, text: str) -> Path:
 
 
 def test_a_four_bar_is_that_of_its_points(tmp_path: Path) -> None:
-    """Weight at rest by virtual work: rods in the middle of their joints, moved by a small turn of the crank."""
+    """Compare forces at rest with virtual work of the weights of rods for a small turn of the crank."""
     made = import_robot(written(tmp_path, BARS))
     robot = Robot.of(made.description.family, {})
     assert robot.mechanism.actuators == ("motor",)

@@ -173,7 +173,7 @@ def four_bar(last: str) -> bytes:
 
 @pytest.mark.parametrize("ends", [("coupler", "rocker"), ("rocker", "coupler")])
 def test_a_second_parent_closes_a_loop(tmp_path: Path, ends: tuple[str, str]) -> None:
-    """Open where the file puts the bodies, and closed from there; Freudenstein's equation of the angles."""
+    """Close a loop that is open where the file puts the bodies; its angles meet Freudenstein's equation."""
     far = "<pose relative_to='rocker'>0.35 0 0 0 0 0</pose>"
     path = tmp_path / "four_bar.sdf"
     data = four_bar(joint("pin", *ends, "0 0 1", pose=far))
@@ -227,7 +227,7 @@ def test_joints_of_several_freedoms_and_screws() -> None:
     [("", 1.0), ("<thread_pitch>4</thread_pitch>", -np.pi / 2), ("<screw_thread_pitch>0.3</screw_thread_pitch>", 0.3)],
 )
 def test_the_pitch_of_a_screw(words: str, pitch: float) -> None:
-    """Metres per turn; without one a metre, as libsdformat and Drake have it."""
+    """Check the pitch in metres per turn, one metre if it is absent, as in libsdformat and Drake."""
     spindle = joint("spindle", "world", "a", "0 0 1", kind="screw").replace("<axis>", f"{words}<axis>")
     tree = sdf.read_tree(file(link("a", "0 0 0 0 0 0"), spindle))
     assert tree.links[0].pitch == pytest.approx(pitch / (2 * np.pi))
@@ -331,7 +331,7 @@ BETWEEN = joint("wrist", "arm::fore", "hand::palm", "0.6 0 0.8")
 
 
 def test_joints_between_models_beside_drake(tmp_path: Path) -> None:
-    """Two models, a joint between them and one to the world; Drake reads them as models inside one."""
+    """Compare two models with a joint between them and one to the world; Drake reads them as models inside one."""
     multibody = pytest.importorskip("pydrake.multibody.plant")
     parsing = pytest.importorskip("pydrake.multibody.parsing")
     tree = pytest.importorskip("pydrake.multibody.tree")
@@ -364,7 +364,7 @@ def test_joints_between_models_beside_drake(tmp_path: Path) -> None:
 
 
 def test_a_static_model_without_joints_is_the_base() -> None:
-    """Joints to it hold; it is neither refused nor left out."""
+    """Check that joints to a static model hold, and that the model is neither refused nor left out."""
     pedestal = '<model name="floor"><static>true</static>' + link("slab", "0 0 0 0 0 0", 500.0) + "</model>"
     on = joint("mount", "floor::slab", "hand::palm", "0 0 1")
     tree = sdf.read_tree(world(pedestal, HAND, on))
@@ -396,7 +396,7 @@ def test_parts_deep_inside_float_under_names_that_a_robot_file_takes(tmp_path: P
 
 
 def test_a_joint_may_name_frames_and_models() -> None:
-    """A frame that is attached to a link, and a model whose first link is meant."""
+    """Check a joint to a frame on a link, and one to a model, which stands for its first link."""
     named = sdf.read_tree(world('<model name="arm">' + "".join(ARM) + "</model>", HAND, BETWEEN))
     frame = '<frame name="tip" attached_to="arm::fore"/>'
     end = '<pose relative_to="hand::palm"/>'

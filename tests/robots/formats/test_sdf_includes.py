@@ -80,7 +80,7 @@ def test_included_models_beside_drake(tmp_path: Path, merge: str, palm: str) -> 
 
 
 def test_the_pose_of_another_frame_of_an_included_model(tmp_path: Path) -> None:
-    """A model that is placed by its tip has its tip at that pose."""
+    """Check that a model that is placed by its tip has its tip at that pose."""
     text = ARM.replace("<pose relative_to=", "<placement_frame>left::tip</placement_frame><pose relative_to=")
     tree = tree_of(written(tmp_path, arm=text.replace("MERGE", "").replace("PALM", "tool::palm")))
     poses, at = {}, {-1: np.eye(4)}
@@ -157,7 +157,7 @@ GRIP = '<joint name="grip_right" type="fixed"><parent>right::link_6</parent><chi
 
 @pytest.mark.slow
 def test_two_arms_with_one_load_are_a_closed_chain(tmp_path: Path) -> None:
-    """Along what the loop allows, actuators have the power that all joints of the open tree have."""
+    """Compare powers of actuators along motions of the loop with those of all joints of the open tree."""
     write(catalog.build("ur5e"), tmp_path / "arm.sdf")
     made = []
     for name, grip in (("closed", GRIP), ("open", "")):

@@ -62,7 +62,7 @@ def test_elements_of_other_programs_are_told_once_each(tmp_path: Path) -> None:
 
 
 def test_what_other_readers_pass_over_is_passed_over(tmp_path: Path) -> None:
-    """Dashes in comments, and `world` as the ground where it is no link."""
+    """Check dashes in comments, and `world` as the ground if no link has that name."""
     text = ARM.replace('<link name="base"/>', "<!-- as in --base floating -->").replace('"base"', '"world"')
     made = brought(tmp_path, text)
     told = [str(each).partition("r.urdf")[2] for each in made.warnings]

@@ -107,7 +107,7 @@ def test_the_variable_of_a_joint_is_what_it_allows() -> None:
 @pytest.mark.parametrize("seed", [None, 1, 2])
 @pytest.mark.parametrize(("up", "metres"), [("Z", 1.0), ("Y", 0.01)])
 def test_a_four_bar_moves_as_that_of_a_urdf_file(up: str, metres: float, seed: int | None, tmp_path: Path) -> None:
-    """In single precision, which USD has for masses and frames of joints."""
+    """Compare forces in single precision, which USD has for masses and frames of joints."""
     pytest.importorskip("pxr")
     made = imported(tmp_path, stage(up=up, metres=metres, seed=seed))
     robot = Robot.of(made.description.family, {})
@@ -189,7 +189,7 @@ def test_attributes_of_simulators_that_hold_bodies_are_refused(
 
 
 def test_each_attribute_of_the_schema_is_in_a_table() -> None:
-    """Of what bodies and joints may have: no attribute of UsdPhysics is told as one that is not known."""
+    """Check all attributes that bodies and joints may have: none of UsdPhysics is reported as unknown."""
     pytest.importorskip("pxr")
     from pxr import Usd
 
@@ -222,7 +222,7 @@ def test_an_attribute_of_another_schema_is_told_once(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kind", usd_words.USD)
 def test_what_is_idle_changes_nothing(kind: str, tmp_path: Path) -> None:
-    """Each attribute of a table, set on the crank or on its joint."""
+    """Set each attribute of a table on the crank or on its joint."""
     pytest.importorskip("pxr")
     start = "float physics:mass = 1" if kind == "body" else 'uniform token physics:axis = "Z"'
     plain = imported(tmp_path, stage())

@@ -95,7 +95,7 @@ def test_a_sample_that_failed_has_no_terms() -> None:
 
 @pytest.mark.parametrize("name", catalog.FAMILIES)
 def test_links_move_as_their_poses_say(name: str) -> None:
-    """Twists and accelerations against differences of poses and twists; rotations are rotations."""
+    """Compare twists and accelerations with differences of poses and twists; rotations are orthonormal."""
     series = ("link_position", "link_rotation", "link_twist", "link_acceleration")
     step = 1e-3
     asked = replace(block(name), quantities=QuantityNames(series), times=0.2 + step * np.arange(-3, 4))
@@ -118,7 +118,7 @@ def test_links_move_as_their_poses_say(name: str) -> None:
 
 
 def test_potential_energy_is_that_of_the_links() -> None:
-    """Of a tree, whose bodies are its links: their centres are where poses put them."""
+    """Compare a tree, whose bodies are its links, with the centres that follow from poses."""
     robot = catalog.build("five_axis_tree")
     asked = replace(
         block("five_axis_tree"), quantities=QuantityNames(("link_position", "link_rotation", "potential_energy"))

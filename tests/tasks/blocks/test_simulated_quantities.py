@@ -245,7 +245,7 @@ def _capacity(simulated: Simulated) -> list[Capacity]:
 
 
 def test_metrics_of_actuators_are_integrals_over_the_steps(simulated: Simulated) -> None:
-    """By the rows of given motions on the series at the begins of steps; forces are held, or lines in time."""
+    """Compare with the rows of given motions on series at the start of steps; forces are held, or linear in time."""
     force, rate = (simulated.of_case(name) for name in ("actuator_force", "actuator_velocity"))
     held = bool(simulated.sweep.simulation and simulated.sweep.simulation.simulation.controller)
     step, mechanism = float(simulated.block.times[1]), simulated.mechanism

@@ -60,7 +60,7 @@ def test_effective_inertia_is_what_a_motor_alone_feels() -> None:
 
 
 def test_high_ratios_leave_the_rotors_alone() -> None:
-    """What the simplification drops is small: linear in the ratio where the rest is quadratic."""
+    """Check that the simplification omits little: it is linear in the ratio, the remainder is quadratic."""
     states, arm = States.random(3, seed=5), robot(ARM3)
     full, simple = (lagrange_coefficients(arm, q=states.q, simplified=each).inertia for each in (False, True))
     assert 0.0 < np.abs(full - simple).max() < 0.05 * np.abs(full).max()

@@ -73,7 +73,7 @@ def test_magnitudes_are_those_of_the_force_screw(robot: Robot) -> None:
 
 
 def test_a_planar_leg_bends_no_bearing_about_its_axis() -> None:
-    """Gravity in the plane: forces across all axes, none along them, cut joints included."""
+    """Check gravity in the plane: forces are across all axes and not along them, cut joints included."""
     robot = catalog.build("three_loop_leg")
     found = constraint_forces(robot, q=[[0.3], [-1.0]], qd=[[1.0], [2.0]], gravity=(0.0, -9.8, 0.0))
     wrenches = joint_reactions(robot, q=[[0.3], [-1.0]], qd=[[1.0], [2.0]], gravity=(0.0, -9.8, 0.0)).wrench

@@ -50,7 +50,7 @@ def drawn_by_a_spring(t: Any, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
 
 
 def test_an_arm_whose_starting_friction_is_above_its_load_stays_where_it_is() -> None:
-    """For three seconds, to the last bit; with a little less it falls."""
+    """Check that it stays for three seconds to the last bit, and falls with a little less friction."""
     load = np.abs(inverse_dynamics(arm(), q=BENT, gravity=DOWN).force).max()
     found = {}
     for share in (1.001, 0.999):
@@ -67,7 +67,7 @@ def test_an_arm_whose_starting_friction_is_above_its_load_stays_where_it_is() ->
 
 
 def test_joints_that_hold_are_found_among_those_that_do_not() -> None:
-    """Any set of stuck joints: they have no acceleration, the others the friction of motion; no limit is passed."""
+    """Check any set of stuck joints: no acceleration in these, friction of motion in others, no limit exceeded."""
     rng = np.random.default_rng(1)
     q, force = rng.uniform(-2.0, 2.0, (200, 3)), rng.normal(size=(200, 3)) * 12.0
     law = {"law": "coulomb_viscous", "coulomb": 5.0, "starting": 8.0}
@@ -328,7 +328,7 @@ def test_a_batch_has_the_bits_of_its_cases(name: str) -> None:
 
 
 def test_forces_may_depend_on_the_state_of_each_case() -> None:
-    """A block held by a spring, from two places; one sticks where the other has come to."""
+    """Check a block on a spring from two places: one sticks where the other comes to."""
     found = simulate(
         block(),
         force=lambda t, q, qd: -50.0 * q,
@@ -408,7 +408,7 @@ def test_a_width_of_zero_is_none_and_a_width_smooths() -> None:
 
 @pytest.mark.parametrize("name", ["irb6", "five_axis_tree", "three_loop_leg"])
 def test_a_chain_on_a_base_that_moves(name: str) -> None:
-    """Forward of inverse, at an instant; and over time a base that is lifted is as good as another gravity."""
+    """Check forward of inverse dynamics at an instant; over time a lifted base is the same as another gravity."""
     robot, random = catalog.build(name), np.random.default_rng(9)
     free = len(robot.mechanism.freedoms)
     q, qd, qdd = random.uniform(-0.3, 0.3, (6, free)), random.normal(size=(6, free)), random.normal(size=(6, free))

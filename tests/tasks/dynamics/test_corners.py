@@ -103,7 +103,7 @@ def test_all_joints_of_a_tree_meet_the_same_corners() -> None:
 
 @pytest.mark.parametrize("damping", [None, 400.0])
 def test_a_case_that_rests_at_a_corner_costs_little(damping: float | None) -> None:
-    """A cart at rest just where a buffer begins, and one that a second spring keeps pressing there."""
+    """Check a cart at rest where a buffer begins, and one that a second spring presses there."""
     buffer = ls.robots.SpringLoad(
         "cart", STIFFNESS, to=(WALL, 0.0, 0.0), rest_length=REST, acts="push", damping=damping
     )

@@ -34,7 +34,7 @@ def robot(request: pytest.FixtureRequest) -> Robot:
 
 
 def test_forces_of_an_acceleration_make_it(robot: Robot) -> None:
-    """FD(ID(x)) = x at a thousand random states."""
+    """Check FD(ID(x)) = x at a thousand random states."""
     motion = states(robot, 1000)
     given = {"gravity": GRAVITY, "load": 20.0 * np.random.default_rng(2).normal(size=(1000, 6))}
     force = inverse_dynamics(robot, **in_records(**motion._asdict(), **given)).force
@@ -63,7 +63,7 @@ def test_accelerations_keep_their_digits_at_all_sizes(size: float) -> None:
     ids=["every row kept", "cluster of loops"],
 )
 def test_other_ways_to_solve_limbs(robot: Robot, like: str) -> None:
-    """FD(ID(x)) = x, and all forms go the same way, limbs by a pseudo-inverse and loops solved together."""
+    """Check FD(ID(x)) = x and equal motion in all forms, for limbs by a pseudo-inverse and loops solved together."""
     motion = states(catalog.build(like), 50)
     force = inverse_dynamics(robot, **motion._asdict()).force
     close(
@@ -79,7 +79,7 @@ def test_other_ways_to_solve_limbs(robot: Robot, like: str) -> None:
 
 
 def test_an_acceleration_of_forces_takes_them(robot: Robot) -> None:
-    """ID(FD(u)) = u; of redundant actuators it has what moves the platform, without a preload."""
+    """Check ID(FD(u)) = u; forces of redundant actuators lose their preload."""
     motion = states(robot, 200)
     size = np.abs(inverse_dynamics(robot, **motion.at_rest).force).max()
     force = size * np.random.default_rng(4).normal(size=(200, len(robot.mechanism.actuators)))
@@ -115,7 +115,7 @@ def test_without_forces_a_robot_falls(robot: Robot) -> None:
 
 
 def test_a_robot_whose_actuators_are_singular_still_accelerates() -> None:
-    """Six legs that cannot hold a turn: inverse dynamics has no answer, forward dynamics has."""
+    """Check six legs that cannot hold a turn: inverse dynamics has no solution, forward dynamics has one."""
     robot = catalog.build("gough_stewart", base_half_angle=20.0, platform_half_angle=40.0)
     home = robot.mechanism.platform.home.position
     assert inverse_dynamics(robot, position=home).status == Status.PLATFORM_SINGULAR

@@ -74,7 +74,7 @@ def test_speeds_of_actuators_are_those_of_the_platform(robot: Robot) -> None:
 
 
 def test_rates_are_those_of_forward_dynamics(robot: Robot) -> None:
-    """Of the speed in the first two forms; in the last the platform's acceleration by a short step."""
+    """Compare rates of the speed in the first two forms, in the last the platform's acceleration by a short step."""
     motion, free = states(robot, COUNT), freedoms(robot)
     expected = forward_dynamics(robot, forces=Forces(actuator=forces(robot)), **motion.moving).acceleration[:, free]
     for form, system, state in systems(robot, motion):
@@ -98,7 +98,7 @@ def test_joints_move_as_inverse_kinematics_says(robot: Robot) -> None:
 
 
 def test_actuators_and_load_do_the_work_that_moves_the_platform(robot: Robot) -> None:
-    """The same power in each form."""
+    """Check that the power is the same in each form."""
     motion = states(robot, COUNT)
     powers = [rate_of(system, *opened_in(robot, form, motion.moving)[1:]) for form, system, _ in systems(robot, motion)]
     work = MotionSystem.of(robot, None, GRAVITY).layout.at["work"]

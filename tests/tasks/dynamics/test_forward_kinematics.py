@@ -29,7 +29,7 @@ def apart(found: Any, motion: Any) -> np.ndarray:
 
 
 def test_it_inverts_inverse_kinematics(robot: Robot) -> None:
-    """From the reference pose to random poses of the whole region."""
+    """Start from the reference pose and reach random poses of the whole region."""
     motion = states(robot, 300)
     wanted = actuator_positions(robot, **motion.at_rest).position
     found = forward_kinematics(robot, actuator_position=wanted)
@@ -50,7 +50,7 @@ def test_a_guess_near_by_finds_the_pose(robot: Robot) -> None:
 
 
 def test_a_sample_does_not_depend_on_its_neighbours(robot: Robot) -> None:
-    """Each stops by itself: alone, among others, and beside one that is lost."""
+    """Compare a sample alone, among others, and beside one that does not converge."""
     wanted = actuator_positions(robot, **states(robot, 12).at_rest).position
     together = forward_kinematics(robot, actuator_position=wanted)
     spoilt = wanted.copy()
@@ -66,7 +66,7 @@ def test_a_sample_does_not_depend_on_its_neighbours(robot: Robot) -> None:
 
 
 def test_actuator_positions_that_nothing_reaches_do_not_converge() -> None:
-    """Legs that differ too much for the platform; spare motors that do not agree."""
+    """Check legs that differ too much for the platform, and redundant motors that do not agree."""
     hexapod = catalog.build("gough_stewart")
     found = forward_kinematics(hexapod, actuator_position=[[5.0, 0.0, 0.0, 0.0, 0.0, 0.0], [0.0] * 6])
     assert found.status.tolist() == [Status.NOT_CONVERGED, Status.OK]

@@ -198,7 +198,7 @@ STARTS: dict[str, tuple[Robot, dict[str, Any]]] = {
 @pytest.mark.parametrize("method", ["fixed", "adaptive"])
 @pytest.mark.parametrize("kind", STARTS)
 def test_input_that_is_not_finite_has_its_status_in_a_simulation(kind: str, method: str, friction: Any) -> None:
-    """Whatever it is, and when it comes: neither friction nor the integrator is to blame."""
+    """Check every input at every time: the status blames neither friction nor the integrator."""
     robot, start = STARTS[kind]
     still = np.zeros(len(robot.mechanism.actuators))
     bad, down = np.where(np.arange(len(still)) == 0, np.nan, still), Environment(gravity=(np.nan, 0.0, -9.81))

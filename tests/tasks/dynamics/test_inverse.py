@@ -283,7 +283,7 @@ def leg_lines(robot: Robot, position: np.ndarray, rotation: np.ndarray) -> tuple
 
 
 def test_a_hexapod_with_massless_legs_agrees_with_its_statics() -> None:
-    """Six freedoms, rotations, prismatic drives, a 6x6 Jacobian: by formulas for a platform on rods."""
+    """Compare six freedoms and prismatic drives with formulas for a platform on rods."""
     rng = np.random.default_rng(8)
     robot = Robot.of(HEXAPOD, {"base_radius": 0.7})
     position = home(robot) + rng.uniform(-0.1, 0.1, (15, 3))

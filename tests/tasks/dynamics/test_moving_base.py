@@ -26,7 +26,7 @@ BASE: dict[str, Any] = {
 
 @pytest.mark.parametrize("name", ["planar_3r", "irb6", "delta_3rr2rrr", "planar_3rrr"])
 def test_forward_dynamics_undoes_inverse_dynamics_and_is_what_is_linearised(name: str) -> None:
-    """To 1e-10; linear equations to the error of central differences. Trees, closed chains, platforms with a spring."""
+    """Check trees, closed chains, and platforms with a spring to 1e-10, linear equations by central differences."""
     robot, random = catalog.build(name), np.random.default_rng(3)
     step, chain = 1e-5, robot.mechanism.is_chain
     free, actuators = len(robot.mechanism.freedoms), len(robot.mechanism.actuators)

@@ -105,7 +105,7 @@ def test_there_are_as_many_motions_as_by_enumeration_of_modes(factor: float) -> 
 
 
 def test_close_to_the_critical_coefficient_all_is_decided() -> None:
-    """There loads change so slowly that going round has no end; Newton's method has."""
+    """Check near the critical coefficient, where repeated rounds hardly converge and Newton's method does."""
     push, speed = states(80)
     for factor in (0.99, 1.01):
         law = {"law": "coulomb_viscous", "coulomb": factor / FACTOR, "load": "reaction", "joints": ["slide"]}
@@ -126,7 +126,7 @@ def test_close_to_the_critical_coefficient_all_is_decided() -> None:
 
 
 def test_a_simulation_ends_with_that_status() -> None:
-    """Pushed along the block has two motions to go on with; pushed back, none."""
+    """Check a block that has two motions if it is pushed along, and none if it is pushed back."""
     law = {"law": "coulomb_viscous", "coulomb": 1.3 / FACTOR, "load": "reaction", "joints": ["slide"]}
     run: dict[str, Any] = {"friction": law, "gravity": (PULL, 0.0, 0.0), "step": 1e-3, "steps": 5}
     found = simulate(SLIDERS, q=[[0.0], [0.0]], qd=[[1.0], [1.0]], force=[[3.0], [-3.0]], **run)
@@ -134,7 +134,7 @@ def test_a_simulation_ends_with_that_status() -> None:
 
 
 def test_forces_of_inverse_dynamics_have_a_motion() -> None:
-    """Rails of a linear Delta, coefficients at which loads run away: each state has its motion, or more than one."""
+    """Check rails of a linear Delta at coefficients without bounded loads: each state has one motion or more."""
     robot = catalog.build("linear_delta")
     states: Any = regions.states(robot, 6)
     states.pop("rotation", None)

@@ -80,7 +80,7 @@ def test_the_same_of_a_robot_that_moves_in_space_with_the_load_in_platform_axes(
 
 
 def test_friction_at_rest_is_that_of_bounded_least_squares() -> None:
-    """With plain numbers of the inverse problem, for forces about those that friction just holds."""
+    """Compare with the inverse problem in NumPy, for forces near those that friction just holds."""
     robot, level, random = catalog.build("five_bar"), 0.4, np.random.default_rng(4)
     at = states(robot, 40) | {"twist": np.zeros((40, 6))}
     plain = equations_of_motion(robot, **at)
@@ -108,7 +108,7 @@ def test_friction_at_rest_is_that_of_bounded_least_squares() -> None:
 
 
 def test_energy_goes_into_friction() -> None:
-    """What a robot loses on its way to rest, and what forces and a load put in, is in its account."""
+    """Check that the energy lost on the way to rest, and the work of forces and a load, balance."""
     robot = catalog.build("five_bar")
     at = states(robot, 3)
     law, load = {**COULOMB, "coulomb": 0.1}, np.array([0.0, 0.0, 0.0, 2.0, 0.0, 3.0])
@@ -122,7 +122,7 @@ def test_energy_goes_into_friction() -> None:
 
 
 def test_the_adaptive_integrator_agrees() -> None:
-    """Through joints that come to rest and break away."""
+    """Compare both integrators while joints come to rest and break away."""
     robot = catalog.build("five_bar")
     position = np.array(robot.mechanism.platform.home.position)
     law, held = {"law": "coulomb_viscous", "coulomb": 0.3}, inverse_dynamics(robot, position=position).force

@@ -87,7 +87,7 @@ def test_steps_are_of_order_four() -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_forms_agree_with_each_other_and_with_the_adaptive_integrator(name: str) -> None:
-    """Under forces and a load that change with time."""
+    """Compare all forms under forces and a load that change with time."""
     place = well(catalog.build(name))
     start = place.start(2)
 
@@ -111,7 +111,7 @@ def test_forms_agree_with_each_other_and_with_the_adaptive_integrator(name: str)
 
 
 def test_forces_from_inverse_dynamics_drive_a_robot_along_its_trajectory() -> None:
-    """And the load that inverse dynamics has counted in."""
+    """Apply the forces of inverse dynamics together with the load that they include."""
     robot = catalog.build("delta_3rr2rrr")
     home, rate, size = np.array(robot.mechanism.platform.home.position), 9.0, np.array([0.08, -0.05, 0.04])
     pull = np.array([0.0, 0.0, 0.0, 3.0, -2.0, 5.0])
@@ -170,7 +170,7 @@ def test_in_task_space_nothing_drifts() -> None:
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("name", ["gough_stewart", "hexapod_6rrrprr"])
 def test_large_turns_keep_the_rotation_orthonormal(name: str, form: Form) -> None:
-    """Thrown about all axes at once, with no force: by half a radian and more."""
+    """Throw a platform about all axes at once without forces, by half a radian and more."""
     robot = catalog.build(name)
     rate = {"gough_stewart": 2.0, "hexapod_6rrrprr": 2.0}[name]
     free = {"force": np.zeros(6), "gravity": (0.0, 0.0, 0.0)}
@@ -236,7 +236,7 @@ def test_a_load_in_the_axes_of_the_platform_turns_with_it(form: Form) -> None:
 
 @pytest.mark.parametrize("form", FORMS)
 def test_a_case_that_leaves_the_workspace_ends_and_others_go_on(form: Form) -> None:
-    """An arm that is pulled straight: no pose beyond, no acceleration there."""
+    """Pull an arm straight: beyond that it has no pose, and there no acceleration."""
     place = well(catalog.build("delta_3rr2rrr"))
     start = place.start(5)
     run: dict[str, Any] = {"step": 2e-3, "steps": 100, "every": 5, "form": form}
@@ -275,7 +275,7 @@ def test_the_actuator_form_ends_at_a_singularity_of_the_actuators_that_others_pa
 
 
 def test_a_step_that_is_too_long_is_cut() -> None:
-    """For one that swings twenty times as fast as the others, more than three radians in a step, and for it alone."""
+    """Check that only the step of a case that swings more than three radians in it is cut."""
     place = well(catalog.build("hexapod_6rrrprr"))
     start = place.start(3)
     start["force"] = np.stack([place.force, 400.0 * place.force, place.force])

@@ -48,7 +48,7 @@ def test_the_same_of_a_delta() -> None:
 
 
 def test_results_that_are_off_are_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Accelerations, friction in motion and friction at rest, each by itself."""
+    """Change accelerations, friction in motion and friction at rest, each by itself."""
 
     def shifted(part: str) -> None:
         def off(*args: object, **options: object) -> object:
@@ -64,7 +64,7 @@ def test_results_that_are_off_are_wrong(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_free_bodies_move_as_robots_do() -> None:
-    """Without friction: a third formulation of forward dynamics, to rounding."""
+    """Compare without friction with a third formulation of forward dynamics, to rounding."""
     for name in ("irb6", "five_bar", "three_loop_leg"):
         robot = machine(name)
         numbers = rest.setting(robot, "actuated", 4)
@@ -88,7 +88,7 @@ def test_newton_steps_find_friction_of_a_block(rate: float, push: float, expecte
 
 @pytest.mark.parametrize("name", ["five_bar", "three_loop_leg"])
 def test_what_reactions_hold_does_not_creep(name: str) -> None:
-    """For 60 s, to the last bit, under forces that friction has to make up for."""
+    """Check for 60 s that friction holds the robot to the last bit."""
     robot = machine(name)
     chain = robot.mechanism.is_chain
     state = {"q": np.array([0.1])} if chain else {"position": np.array(robot.mechanism.platform.home.position)}
@@ -102,7 +102,7 @@ def test_what_reactions_hold_does_not_creep(name: str) -> None:
 
 
 def test_a_search_of_many_states_side_by_side_finds_what_each_alone_does() -> None:
-    """A linear Delta whose rails jam: states with none, one and two motions."""
+    """Compare states of a linear Delta whose rails jam, with no motion, one and two."""
     states = states_of("linear_delta", 4)
     rates = np.where(states.numbers.still(), 0.0, states.numbers.velocity)
     loaded = [

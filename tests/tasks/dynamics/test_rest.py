@@ -249,7 +249,7 @@ def test_bristles_in_short_steps_find_their_loads(stiffness: float) -> None:
 
 
 def test_forces_that_hold_friction_at_its_limit_are_found_again(irb6: Robot) -> None:
-    """Forward of inverse where all joints move."""
+    """Check forward of inverse dynamics while all joints move."""
     rng = np.random.default_rng(6)
     q, qd, qdd = rng.uniform(-0.3, 0.3, (20, 5)), rng.normal(size=(20, 5)), rng.normal(size=(20, 5))
     law = {"law": "coulomb_viscous", "coulomb": 0.3, "joints": PINS}

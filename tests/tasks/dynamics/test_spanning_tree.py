@@ -27,7 +27,7 @@ FOUR_BARS = row_of_four_bars(BARS)
 
 
 def test_four_bars_pass_their_folds_as_a_pendulum() -> None:
-    """From upright with 1 and -2 rad/s, past both folds."""
+    """Start upright with 1 and -2 rad/s, and pass both folds."""
     found: Any = simulate(FOUR_BARS, q=[[0.0], [0.0]], qd=[[1.0], [-2.0]], step=0.01, steps=200, every=20, **DOWNWARD)
     assert (found.status == Status.OK).all()
     for k, rate in enumerate((1.0, -2.0)):
@@ -47,7 +47,7 @@ def test_work_of_actuators_is_the_change_of_energy() -> None:
 
 
 def test_a_motion_that_stays_at_the_fold_ends_there() -> None:
-    """At rest there nothing says which way the cranks go; nor is a start there decided by its position."""
+    """Check a motion and a start at rest at the fold, where the direction of the cranks is undetermined."""
 
     def held(_: Any, q: Any, qd: Any) -> Any:
         return 3.0 * (20.0**2 * (UP - q) - 2.0 * 20.0 * qd)

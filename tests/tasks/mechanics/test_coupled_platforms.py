@@ -152,7 +152,7 @@ def test_what_stands_for_a_coordinate_carries_no_load() -> None:
 
 
 def test_a_platform_grows_as_one_that_is_larger() -> None:
-    """Its joints stand farther out; masses stay."""
+    """Check that its joints are farther out and its masses the same."""
     robot = catalog.build("coupled_3rps")
     warm = with_warm_links(robot, expansion={"platform": 1e-3}, temperature=20.0)
     larger = catalog.build("coupled_3rps", platform_radius=1.02 * robot.values["platform_radius"])

@@ -86,7 +86,7 @@ XML = """
 
 @pytest.mark.parametrize(("q", "beyond"), [((0.3, -0.5, 0.35, -0.6), True), ((0.3, -0.5, 0.31, -0.49), False)])
 def test_accelerations_are_those_of_mujoco_with_a_body_for_each_rotor(q: tuple[float, ...], beyond: bool) -> None:
-    """Beyond the backlash, and within it; MuJoCo damps there too, so that rates are zero in it."""
+    """Compare beyond the backlash, and within it without relative rates, because MuJoCo damps there too."""
     mujoco = pytest.importorskip("mujoco")
     two = chain("two", arm(0.6, 0.4), ("q0", "q1"))
     drives = {f"gear{k}": ElasticDrive(f"q{k}", 400.0, 1.5, 0.04, inertia) for k, inertia in enumerate((0.05, 0.03))}
@@ -333,7 +333,7 @@ def segments(count: int, bending: float, loads: dict[str, Any] | None = None) ->
 
 
 def test_a_bent_beam_in_segments_is_the_elastica_with_order_two() -> None:
-    """A force across the end that bends it far, against the equation of the elastica by shooting."""
+    """Compare a beam that a force across its end bends far with the equation of the elastica by shooting."""
     bending, push = 2.0, 5.0
 
     def tip(moment: float) -> tuple[float, np.ndarray]:

@@ -72,7 +72,7 @@ def absolute(moving: BodyMotions, twist: np.ndarray, change: np.ndarray) -> Body
 
 @pytest.mark.parametrize("name", ["delta_3rr2rrr", "gough_stewart", "five_bar"])
 def test_actuators_do_the_work_that_all_bodies_take(name: str) -> None:
-    """Relative to the base: a virtual motion as fast as the real one, whatever the base does."""
+    """Compare powers of a virtual motion relative to the base, as fast as the real one."""
     of, rng, count = catalog.build(name), np.random.default_rng(2), 6
     platform = of.mechanism.platform
     free = np.array([each in platform.mobility for each in ("wx", "wy", "wz", "vx", "vy", "vz")])

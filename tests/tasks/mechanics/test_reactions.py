@@ -164,7 +164,7 @@ def test_cut_joints_pass_no_moment_about_their_axes(robot: Robot) -> None:
 
 
 def test_reactions_are_those_of_the_newton_euler_system(robot: Robot) -> None:
-    """All components: where statics leaves a choice, both take the least norm."""
+    """Compare all components; both take the least norm if statics leaves a choice."""
     given = case(robot, 10)
     found = joint_reactions(robot, **in_records(**given)).wrench
     expected = joint_reactions_reference(robot, **given, method="least_norm").wrench

@@ -58,7 +58,7 @@ def test_nearer_there_is_no_number() -> None:
 
 @pytest.mark.parametrize("name", ["irsbot2", "palletiser"])
 def test_parallelograms_that_lie_almost_flat(name: str) -> None:
-    """Forces stay ordinary there, and were wrong in the third digit."""
+    """Check forces near the flat pose, which were wrong in the third digit."""
     lines = Lines.random(catalog.build(name), 3)
     ray, end = np.array([0]), lines.ends()[:1]
     states = lines.at(ray, end - 1e-6)

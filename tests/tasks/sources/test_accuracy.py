@@ -71,7 +71,7 @@ def test_the_error_of_a_quarter_turn_is_the_same_about_every_axis() -> None:
 
 
 def test_the_error_of_adaptive_steps_is_near_their_tolerance() -> None:
-    """Errors of each step of DOP853, by its embedded methods, beside a run of the finest tolerance."""
+    """Compare the errors of steps of DOP853, by its embedded methods, with a run of the finest tolerance."""
     times = [0.0, 0.3, 0.6]
 
     def positions(tolerance: float) -> np.ndarray:

@@ -114,7 +114,7 @@ def exact() -> np.ndarray:
 
 
 def test_steps_end_where_loads_jump_and_tables_have_corners() -> None:
-    """To 1e-10 in adaptive steps; fixed ones keep their order four, with instants between samples."""
+    """Check adaptive steps to 1e-10, and order four of fixed steps, with instants between samples."""
     robot, state = with_loads(arm(), LOADS), exact()
     moving: Any = {"q": Q, "qd": QD, "force": FORCE, "gravity": GRAVITY}
     adaptive: Any = simulate_adaptive(robot, times=[0.0, 0.03, 0.1], **moving)
@@ -127,7 +127,7 @@ def test_steps_end_where_loads_jump_and_tables_have_corners() -> None:
 
 
 def test_a_sweep_moves_as_the_function_does() -> None:
-    """In the fused step and beside it, where friction sticks; motions with every design of its own."""
+    """Compare the fused step, and with friction that sticks single steps, for every design."""
     loads = {
         "tool": {"kind": "wrench", "body": "link_3", "force": ["20 * sin(7 * t)", "-30 * t", 0], "axes": "link"},
         "part": {"kind": "object", "body": "link_3", "mass": 2.0, "at": [0.1, 0.02, 0], "until": RELEASE},
@@ -156,7 +156,7 @@ def test_a_sweep_moves_as_the_function_does() -> None:
 
 
 def test_a_release_keeps_the_momentum_of_arm_and_object() -> None:
-    """About the first joint, which nothing drives; the object flies on as it was."""
+    """Check the momentum about the first joint, which nothing drives; the object flies on."""
     load = {"part": ObjectLoad("link_3", 2.0, at=(0.1, 0.02, 0.0), stop=0.05)}
     free: Any = simulate_adaptive(
         with_loads(arm(), load), q=Q, qd=QD, force=np.zeros(3), gravity=np.zeros(3), times=[0.0, 0.05, 0.1]
@@ -207,7 +207,7 @@ def test_a_delta_follows_what_its_forces_were_computed_for() -> None:
 
 
 def test_a_delta_picks_and_releases_between_two_samples() -> None:
-    """As in runs from one instant to the next with the robots of these."""
+    """Compare with runs from one instant to the next, each with the robot between them."""
     robot = with_loads(ls.robots.build("delta_3rr2rrr"), {"part": on_platform()["part"]})
     start = np.array(robot.mechanism.platform.home.position, dtype=float)
     moving: Any = {"position": start, "twist": [0.0, 0.0, 0.0, 0.3, 0.1, -0.2]}

@@ -154,7 +154,7 @@ def test_bits_do_not_depend_on_the_cut() -> None:
 
 
 def test_a_platform_follows_as_a_function_of_its_state_would_push_it() -> None:
-    """A Delta in task space, against `simulate` with forces of its own in each step."""
+    """Compare a Delta in task space with `simulate` under the forces of each step."""
     text = {"robot": "delta_3rr2rrr", "trajectories": {"line": {"kind": "quintic", "end": [0.05, 0.0, 0.02]}}}
     simulation = {"controller": {"kind": "pd", "parameters": {"kp": 900.0, "kd": 4.0}}}
     outputs = ["platform_position", "actuator_force", "actuator_position", "tracking_error"]
@@ -201,7 +201,7 @@ PULLED: dict[str, Any] = {
 
 
 def test_a_sweep_goes_on_beyond_singular_points_or_ends_with_their_name() -> None:
-    """Under one force each; the design and time of the end are those of its status."""
+    """Check cases under one force each: the design and time of the end are those of its status."""
     simulation = {"step": 0.005, "forces": {"pull": {"values": [2.0, 1.0]}}}
     plain = simulated({**PULLED, "simulation": simulation})
     statuses = np.unique(plain["status"])

@@ -57,7 +57,7 @@ def joint_variables(robot: Robot, motion: States) -> list[np.ndarray]:
 
 
 def test_joint_variables_of_another_branch_have_a_status() -> None:
-    """The elbow of one limb of a five-bar robot turned to the other side."""
+    """Turn the elbow of one limb of a five-bar robot to the other side."""
     robot = catalog.build("five_bar")
     p, position = robot.values, np.array(robot.mechanism.platform.home.position)
     motion = States(position[None], np.eye(3)[None], np.zeros((1, 6)), np.zeros((1, 6)))

@@ -180,7 +180,7 @@ def test_sweeps_give_the_values_of_tasks_in_their_trajectories(tmp_path: Path) -
 
 
 def test_tasks_that_decide_nothing_are_a_status() -> None:
-    """A task of what is given already; a direction along the line of the arm; values that the arm does not reach."""
+    """Check a task of given joints, a direction along the line of the arm, and values that the arm does not reach."""
     coordinate = ALONG_RAIL.replace(POSTURE, "tasks: {x: {coefficients: {platform_x: 1}, value: 0.1}}")
     assert ls.Status(int(ls.resolve_redundancy(arm(coordinate), q=np.zeros(4)).status)) is ls.Status.SINGULAR
     far = ls.resolve_redundancy(arm(LINEAR), q=[[0, 0, 0], [3.0, 0, 0]])
@@ -191,7 +191,7 @@ def test_tasks_that_decide_nothing_are_a_status() -> None:
 
 
 def test_a_redundant_arm_with_an_elbow_to_the_other_side() -> None:
-    """Rough positions from which the weld at the platform would close the wrong way round."""
+    """Start from rough positions from which the weld at the platform would close the wrong way round."""
     given = re.sub(r"    posture: .*\n    weights: .*\n", "", PLANAR)
     other = ls.robots.on_branch(arm(given), joints={"planar_4r": {"arm.4": -2.8}})
     motion = ResolvedMotion(*(0.05 * part for part in states(other, 2)), np.zeros(2))

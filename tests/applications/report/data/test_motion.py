@@ -23,7 +23,7 @@ def test_limbs_carry_the_platform(name: str) -> None:
 
 
 def test_a_slider_that_moves_leaves_its_mount_on_the_base() -> None:
-    """Mounts moved along with sliders."""
+    """Check that mounts stand still: they once moved along with sliders."""
     mechanism = catalog.build("linear_delta").mechanism
     angles = np.random.default_rng(6).uniform(-0.1, 0.1, (len(mechanism.instances), len(mechanism.limbs[0].links)))
     for before, after in zip(sketch.sketch(mechanism), sketch.sketch(mechanism, angles), strict=True):

@@ -102,7 +102,7 @@ def test_stiction_behind_a_gear_is_dry_friction_where_all_its_magnitudes_are_one
 
 
 def test_what_a_gear_loses() -> None:
-    """A share of the work of the motor while it lifts; of that of the weight while it brakes."""
+    """Check that the loss is a share of the work of the motor in lifting, and of the weight in braking."""
     law = {"law": "none", "load": "gear", "efficiency": 0.8}
     lifts = simulate(block(), **LIFT, qd=[1.0], force=[WEIGHT / 0.8], friction=law, step=1e-2, steps=50, every=50)
     np.testing.assert_allclose(lifts.qd[-1], 1.0, rtol=1e-12)

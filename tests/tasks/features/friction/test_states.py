@@ -153,7 +153,7 @@ def test_a_step_over_the_turn_is_made_in_two() -> None:
 
 @pytest.mark.parametrize("start", [0.0, -2e-4])
 def test_an_asymmetric_joint_slides_back_as_one_of_larger_load(start: float) -> None:
-    """Also out of rest, where the velocity has no sign yet."""
+    """Check starts from rest too, where the velocity has no sign yet."""
     before, after, values = Sliding(start, 1.0), Sliding(-1e-3, 1.5), LUGRE | {"sigma2": 0.0}
     back = lugre.advance(2e-6, before, after, 0.01, **values, negative=1.4)
     mirrored = [Sliding(-each.velocity, 1.4 * each.load) for each in (before, after)]

@@ -65,7 +65,7 @@ def test_unknown_methods_and_missing_joints_are_told() -> None:
 
 @pytest.mark.parametrize("family", TREES, ids=lambda each: each.name)
 def test_single_elements_and_bias_of_a_batch(family) -> None:
-    """Elements against the matrix, the bias against inverse dynamics without acceleration, in the robot's own mount."""
+    """Compare elements with the matrix, the bias with inverse dynamics without acceleration, in the robot's mount."""
     robot = Robot.of(family, {})
     q, qd = np.random.default_rng(4).normal(size=(2, 3, 2, len(robot.mechanism.freedoms)))
     matrix = inertia_matrix(robot, q=q).matrix

@@ -31,7 +31,7 @@ def chain(kinds: dict[int, JointKind]) -> list[Link]:
 @pytest.mark.parametrize("k_kind", TREE_KINDS)
 @pytest.mark.parametrize("u_kind", TREE_KINDS)
 def test_each_case_is_the_force_of_an_acceleration(u_kind: JointKind, k_kind: JointKind, place: str) -> None:
-    """Against inverse dynamics: joint k accelerates, joint u feels it; a screw is two cases at once."""
+    """Compare with inverse dynamics: the force at joint u for an acceleration of joint k; a screw is two cases."""
     u, k = (2, 1) if place == "before" else (1, 2)
     links = chain({u: u_kind, k: k_kind})
     states = trees.joint_states(links, [0.3, -0.8, 1.2, 0.5, 0.1])
@@ -68,7 +68,7 @@ def test_an_element_does_not_depend_on_joints_before_it() -> None:
 
 
 def test_the_planar_arm_is_that_of_the_textbook() -> None:
-    """The closed form with the squares and factors that the paper misprints."""
+    """Compare with the closed form, with the squares and factors that the paper misprints."""
     values = Robot.of(planar_3r.PLANAR_3R, {"centre_2": 0.17, "inertia_3": 0.02}).values
     links = Robot.of(planar_3r.PLANAR_3R, values).mechanism.limbs[0].links
     q = np.array([0.4, -1.1, 0.7])

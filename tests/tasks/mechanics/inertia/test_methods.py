@@ -64,7 +64,7 @@ def test_trees_of_the_papers_agree_with_pinocchio(peer: ModuleType, family) -> N
 
 @given(seeds, sizes)
 def test_columns_are_forces_of_unit_accelerations(seed: int, size: int) -> None:
-    """Without a second engine: the recursion on bodies shares only poses with the four methods."""
+    """Compare with the recursion on bodies, which shares only poses with the four methods."""
     rng = np.random.default_rng(seed)
     links = [
         replace(link, armature=rng.uniform(0.0, 5.0))

@@ -11,7 +11,9 @@ case, one for each group of lanes, and one for the end of a case, which finishes
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from array import array
+from collections.abc import Callable, Iterable, Sequence
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +23,7 @@ from tasks.kernels.emission.writer import ATTRIBUTES, FunctionText, declarations
 from tasks.kernels.expression import CASE, CONSTANT, LEAVES, MASKS, RESULT, SAMPLE
 from tasks.kernels.interpreter import IDENTITY
 from tasks.kernels.keys import LANES, Key
-from tasks.kernels.program import PER_CASE, Program
+from tasks.kernels.program import PER_CASE, Node, Program
 
 ARITHMETIC = {
     **dict.fromkeys(("neg", "abs", "sqrt", "rint", "floor", "power_of_two", "exponent", "not"), 1),
@@ -35,6 +37,7 @@ MOVES = ("end", "copy", "load_case", "load_sample", "store", "loop", "again")
 """Further instructions: ends of pieces of code, moves between slots and arrays, begins and ends of loops."""
 CODES = {name: k for k, name in enumerate((*MOVES, *ARITHMETIC, *IDENTITY, *(f"finish_{how}" for how in IDENTITY)))}
 """Numbers of all instructions. `max`, `min` and `sum` take a value into a reduction, `finish_` join its lanes."""
+_CODE_OF = {**CODES, **dict.fromkeys(LEAVES, -1)}
 WORDS = 5
 """Whole numbers of an instruction."""
 
@@ -254,18 +257,19 @@ class _Encoder:
     def __init__(self, program: Program) -> None:
         self.program = program
         self.values: list[float] = []
-        self.codes: list[int] = []
+        self.codes = array("i")
         self.leaves: dict[str, list[int]] = {op: [] for op in LEAVES}
-        for i, node in enumerate(program.nodes):
-            if node.op in LEAVES:
-                self.leaves[node.op].append(i)
-        self.slot = [-1] * len(program.nodes)
+        self.operations, self.operands = _columns(program.nodes)
+        for i in np.flatnonzero(self.operations < 0).tolist():
+            self.leaves[program.nodes[i].op].append(i)
+        self.slot = np.full(len(program.nodes), -1, dtype=np.int32)
         for i in self.leaves[CONSTANT]:
             self.slot[i] = self._constant(program.nodes[i].data)
         self.zero = self._constant(0.0)
         self.identities = {how: self._constant(value) for how, value in IDENTITY.items()}
-        self.count = len(self.values)
-        self.slot = [self._new() if slot < 0 else slot for slot in self.slot]
+        others = np.flatnonzero(self.slot < 0)
+        self.count = len(self.values) + len(others)
+        self.slot[others] = np.arange(len(self.values), self.count)
         arrays: Iterable[Key] = (*program.case, *program.sample, *program.outputs)
         self.number = {key: k for k, key in enumerate(arrays)}
         self.reduced = [
@@ -291,13 +295,13 @@ class _Encoder:
         return Bytecode(np.array([self.count, len(values), *addresses], dtype=np.int64), values, pieces)
 
     def _piece(self, write: Callable[[], None]) -> NDArray[np.int32]:
-        self.codes = []
+        self.codes = array("i")
         write()
         self._add("end")
         return np.array(self.codes, dtype=np.int32)
 
     def _add(self, name: str, result: int = 0, a: int = 0, b: int = 0, c: int = 0) -> None:
-        self.codes += (CODES[name], result, a, b, c)
+        self.codes.extend((CODES[name], result, a, b, c))
 
     def _loads(self, op: str, name: str) -> None:
         for i in self.leaves[op]:
@@ -305,10 +309,12 @@ class _Encoder:
             self._add(name, self.slot[i], self.number[key], component)
 
     def _region(self, key: int) -> None:
-        nodes, slot, codes = self.program.nodes, self.slot, self.codes
-        for i in self.program.regions.get(key, ()):
-            op, args, _ = nodes[i]
-            codes += (CODES[op], slot[i], *[slot[arg] for arg in args], *UNUSED[len(args)])
+        nodes = np.array(self.program.regions.get(key, ()), dtype=np.intp)
+        operands = self.operands[nodes]
+        words = np.empty((len(nodes), WORDS), dtype=np.int32)
+        words[:, 0], words[:, 1] = self.operations[nodes], self.slot[nodes]
+        words[:, 2:] = np.where(operands < 0, 0, self.slot[operands])
+        self.codes.frombytes(words.tobytes())
 
     def _each_case(self) -> None:
         self._loads(CASE, "load_case")
@@ -363,8 +369,15 @@ class _Encoder:
         return place
 
 
-UNUSED = ((0, 0, 0), (0, 0), (0,), ())
-"""Unused operands that fill up an instruction, by the number of its operands."""
+def _columns(nodes: Sequence[Node]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Return the codes of nodes (node,), -1 for leaves, and their operands (node, 3), -1 where they have fewer."""
+    operations = np.array([_CODE_OF[op] for op, _, _ in nodes], dtype=np.int32)
+    lists = [args for _, args, _ in nodes]
+    counts = np.array(list(map(len, lists)), dtype=np.int32)
+    flat = np.array(list(chain.from_iterable(lists)), dtype=np.int32)
+    operands = np.full((len(nodes), WORDS - 2), -1, dtype=np.int32)
+    operands[np.arange(WORDS - 2) < counts[:, None]] = flat
+    return operations, operands
 
 
 def encode(program: Program) -> Bytecode:

@@ -109,10 +109,15 @@ class Graph:
     ) -> Expression:  # fmt: skip
         """Create a node that a table does not have under its key, by default its arguments."""
         node = _made(Expression)  # without a call of a function in Python
-        node.graph, node.op, node.args, node.data, node.number = self, op, args, data, len(self.nodes)
+        node.graph = self
+        node.op = op
+        node.args = args
+        node.data = data
+        nodes = self.nodes
+        node.number = len(nodes)
         node.value = data if op == CONSTANT else None
         table[args if key is None else key] = node
-        self.nodes.append(node)
+        nodes.append(node)
         return node
 
     def constant(self, value: float) -> Expression:
@@ -162,7 +167,11 @@ class Expression:
         raise TypeError("a traced value has no truth value; use tasks.mathematics.algebra.where in place of a branch")
 
     def __add__(self, addend: float | Expression) -> Expression:
-        return add(self, addend if isinstance(addend, Expression) else self.graph.constant(addend))
+        if isinstance(addend, Expression):
+            return add(self, addend)
+        if not addend and self.value is None:
+            return self
+        return add(self, self.graph.constant(addend))
 
     __radd__ = __add__
 
@@ -298,9 +307,13 @@ def size_in_odd(x: Expression) -> Expression:
 
 def binary(op: str, x: Expression, y: Expression) -> Expression:
     """Return `op(x, y)`; operands of a commutative op are in the order of their creation."""
-    if op in COMMUTATIVE and y.number < x.number:
-        x, y = y, x
-    graph, args = x.graph, (x, y)
+    return _ordered(op, x, y) if op in COMMUTATIVE else x.graph.node(op, (x, y))
+
+
+def _ordered(op: str, x: Expression, y: Expression) -> Expression:
+    """Return a commutative `op(x, y)`."""
+    args = (y, x) if y.number < x.number else (x, y)
+    graph = x.graph
     table = graph.tables[op]
     node = table.get(args)
     return graph.new(table, op, args) if node is None else node
@@ -311,7 +324,7 @@ def add(x: Expression, y: Expression) -> Expression:
     first, second = x.value, y.value
     if first is None and second is None:
         if x.op != "neg" and y.op != "neg":  # no rule below applies
-            return binary("add", x, y)
+            return _ordered("add", x, y)
     elif first is not None and second is not None:
         return x.graph.constant(first + second)
     elif first == 0.0:
@@ -327,21 +340,26 @@ def add(x: Expression, y: Expression) -> Expression:
 
 def sub(x: Expression, y: Expression) -> Expression:
     """Return x - y."""
-    if x.value is not None and y.value is not None:
-        return x.graph.constant(x.value - y.value)
-    if y.value == 0.0:
+    first, second = x.value, y.value
+    if first is not None and second is not None:
+        return x.graph.constant(first - second)
+    if second == 0.0:
         return x
-    if x.value == 0.0:
+    if first == 0.0:
         return neg(y)
     if x is y:
-        return x.graph.constant(0.0)
+        return x.graph.zero
     if y.op == "neg":
         return add(x, y.args[0])
     if x.op == "neg":
         return neg(add(x.args[0], y))
-    if (y, x) in x.graph.tables["sub"]:
-        return neg(binary("sub", y, x))
-    return binary("sub", x, y)
+    graph = x.graph
+    table, args = graph.tables["sub"], (x, y)
+    opposite = table.get((y, x))
+    if opposite is not None:
+        return neg(opposite)
+    node = table.get(args)
+    return graph.new(table, "sub", args) if node is None else node
 
 
 def mul(x: Expression, y: Expression) -> Expression:
@@ -349,7 +367,7 @@ def mul(x: Expression, y: Expression) -> Expression:
     first, second = x.value, y.value
     if first is None and second is None:
         if x.op != "neg" and y.op != "neg":  # no rule below applies
-            return binary("mul", x, y)
+            return _ordered("mul", x, y)
     elif first is not None and second is not None:
         return x.graph.constant(first * second)
     else:
@@ -391,7 +409,10 @@ def neg(x: Expression) -> Expression:
         return x.graph.constant(-x.value)
     if x.op == "neg":
         return x.args[0]
-    return x.graph.node("neg", (x,))
+    graph, args = x.graph, (x,)
+    table = graph.tables["neg"]
+    node = table.get(args)
+    return graph.new(table, "neg", args) if node is None else node
 
 
 def fma(x: Expression, y: Expression, z: Expression) -> Expression:

@@ -41,8 +41,8 @@ UNUSED, SEVERAL = -2, -3
 _OF_LEAVES = {SAMPLE: 0, STATE: 1, RESULT: 2}
 """Regions of leaves of a sample, of the first loop's state and of its results."""
 
-Form = tuple[str, tuple[Expression, ...]]
-"""Operation of a node and its arguments, after products have gone into sums."""
+GONE = ""
+"""Operation of a node that is not needed, or has gone into a sum."""
 
 REDUCTIONS = ("max", "min", "sum")
 
@@ -255,9 +255,9 @@ class _Ordering:
             assert loop.done is not None
             for x in (*loop.initial, *loop.following, loop.done, *_skipped(loop)):
                 uses[x.number] += 1
-        for number in range(len(nodes) - 1, -1, -1):
-            if uses[number]:
-                for arg in nodes[number].args:
+        for node in reversed(nodes):
+            if uses[node.number]:
+                for arg in node.args:
                     uses[arg.number] += 1
         marks = bytearray(map(bool, uses))
         for loop in self.graph.loops:
@@ -265,58 +265,58 @@ class _Ordering:
                 marks[x.number] = True
         return marks, uses
 
-    def _formed(self) -> tuple[list[Form | None], list[int]]:
-        """Return the form of each node that remains, None for others, and regions.
+    def _formed(self) -> tuple[list[str], list[tuple[Expression, ...]], list[int]]:
+        """Return operation and arguments of each node, after products have gone into sums, and regions.
 
         A sum takes in one of its terms that is a product with no other use; a product without another use is gone.
         """
-        forms: list[Form | None] = [None] * len(self.graph.nodes)
-        region, fuse = [PER_CASE] * len(forms), self.fuse
+        count, fuse, uses, core, core_uses = len(self.graph.nodes), self.fuse, self.uses, self.core, self.core_uses
+        ops, region = [GONE] * count, [PER_CASE] * count
+        arguments: list[tuple[Expression, ...]] = [()] * count
         for node in itertools.compress(self.graph.nodes, self.needed):
-            number, op, args = node.number, node.op, node.args
-            forms[number] = op, args
+            number = node.number
+            ops[number] = op = node.op
+            arguments[number] = args = node.args
             if len(args) == 2:
                 left, right = args
                 of_left, of_right = region[left.number], region[right.number]
                 region[number] = place = of_left if of_left > of_right else of_right
                 if not fuse or (op != "add" and op != "sub"):
                     continue
-                if left.op == "mul" and of_left == place and self._is_alone(left, node):
-                    forms[number] = "fma" if op == "add" else "fms", (*left.args, right)
-                    self._drop(left, forms)
-                elif right.op == "mul" and of_right == place and self._is_alone(right, node):
-                    forms[number] = "fma" if op == "add" else "fnma", (*right.args, left)
-                    self._drop(right, forms)
+                counts = core_uses if core[number] else uses
+                if left.op == "mul" and of_left == place and counts[left.number] == 1:
+                    ops[number], arguments[number] = "fma" if op == "add" else "fms", (*left.args, right)
+                    product = left.number
+                elif right.op == "mul" and of_right == place and counts[right.number] == 1:
+                    ops[number], arguments[number] = "fma" if op == "add" else "fnma", (*right.args, left)
+                    product = right.number
+                else:
+                    continue
+                if uses[product] == 1:
+                    ops[product] = GONE
             elif args:
                 region[number] = max([region[arg.number] for arg in args])
             elif op in _OF_LEAVES:
                 region[number] = _OF_LEAVES[op] + (0 if op == SAMPLE else 2 * node.data[0])
-        return forms, region
-
-    def _is_alone(self, product: Expression, node: Expression) -> bool:
-        """Return whether no other node than a sum needs a product."""
-        uses = self.core_uses if self.core[node.number] else self.uses
-        return uses[product.number] == 1
-
-    def _drop(self, product: Expression, forms: list[Form | None]) -> None:
-        """Take out a product that has gone into a sum, if nothing else needs it."""
-        if self.uses[product.number] == 1:
-            forms[product.number] = None
+        return ops, arguments, region
 
     def program(self, name: str, case: Shapes, sample: Shapes, reductions: Mapping[Key, str]) -> Program:
-        forms, region = self._formed()
-        placed = self._placed(forms, region)
-        index = [-1] * len(forms)
+        ops, arguments, region = self._formed()
+        placed = self._placed(ops, arguments, region)
+        index = [-1] * len(ops)
         nodes: list[Node] = []
         regions: dict[int, list[int]] = defaultdict(list)
-        for form, node in zip(forms, self.graph.nodes, strict=True):
-            if form is not None:
-                op, args = form
-                number = node.number
-                index[number] = place = len(nodes)
-                nodes.append(_node(Node, (op, tuple([index[arg.number] for arg in args]), node.data)))
-                if args:
-                    regions[placed[number]].append(place)
+        for node, op, args, key in zip(self.graph.nodes, ops, arguments, placed, strict=True):
+            if op is GONE:
+                continue
+            index[node.number] = place = len(nodes)
+            if len(args) == 2:
+                places: tuple[int, ...] = index[args[0].number], index[args[1].number]
+            else:
+                places = tuple([index[arg.number] for arg in args])
+            nodes.append(_node(Node, (op, places, node.data)))
+            if args:
+                regions[key].append(place)
         loops = tuple(
             Iteration(
                 loop.limit,
@@ -335,7 +335,9 @@ class _Ordering:
         ordered = {key: tuple(value) for key, value in sorted(regions.items())}
         return Program(name, dict(case), dict(sample), outputs, dict(reductions), tuple(nodes), ordered, loops)
 
-    def _placed(self, forms: Sequence[Form | None], region: Sequence[int]) -> Sequence[int]:
+    def _placed(
+        self, ops: Sequence[str], arguments: Sequence[tuple[Expression, ...]], region: Sequence[int]
+    ) -> Sequence[int]:
         """Return the region of each remaining node: nodes used only in the body of a rare loop are computed there.
 
         Fused products are chosen before, so that no bit depends on the regions.
@@ -353,12 +355,12 @@ class _Ordering:
                 used[x.number] = 2 * k + 1 if used[x.number] in (UNUSED, 2 * k + 1) else SEVERAL
         for x in outside:
             used[x.number] = SEVERAL
-        for i in range(len(forms) - 1, -1, -1):
-            form = forms[i]
-            if form is None:
+        for i in range(len(ops) - 1, -1, -1):
+            args = arguments[i]
+            if not args or ops[i] is GONE:
                 continue
-            args, place = form[1], placed[i]
-            if used[i] in rare and args and place > PER_CASE:
+            place = placed[i]
+            if used[i] in rare and place > PER_CASE:
                 placed[i] = place = max(place, used[i])
             for arg in args:
                 number = arg.number

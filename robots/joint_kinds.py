@@ -8,6 +8,7 @@ joint of the tree has its own axis in place of z. How far a joint slides while i
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
 from robots.data_classes import dataclass, fields, replace
@@ -65,12 +66,12 @@ class Kind:
         """Return whether the joint has a position, a rate and friction, and can be in a tree."""
         return len(self.freedoms) == 1
 
-    @property
+    @cached_property
     def turning(self) -> tuple[int, ...]:
         """Axes about which it turns."""
         return tuple(each.axis for each in self.freedoms if each.turns)
 
-    @property
+    @cached_property
     def sliding(self) -> tuple[int, ...]:
         """Axes of frame a along which it slides."""
         return tuple(each.axis for each in self.freedoms if each.slides)

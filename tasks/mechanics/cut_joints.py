@@ -9,6 +9,7 @@ moves; joints that slide as they turn have a last row for that. Source: hybrid-l
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
@@ -220,7 +221,7 @@ class Joined:
         """Return a cut joint between bodies at these poses, with these rows."""
         return cls(closure.kind, End.of(a, closure.frame_a), End.of(b, closure.frame_b), rows, closure.pitch)
 
-    @property
+    @cached_property
     def conditions(self) -> tuple[ConstraintRow, ...]:
         """Conditions that the joint holds."""
         return conditions(self.kind, self.pitch)
@@ -261,7 +262,14 @@ class Joined:
 
     def wrench(self, row: int) -> tuple[Array, Array]:
         """Return the direction of a row: (moment, force at the joint) whose power is the row's rate."""
-        return self.conditions[row].wrench(self.a, self.b)
+        if row not in self._wrenches:
+            self._wrenches[row] = self.conditions[row].wrench(self.a, self.b)
+        return self._wrenches[row]
+
+    @cached_property
+    def _wrenches(self) -> dict[int, tuple[Array, Array]]:
+        """Directions of rows, each computed on first use: every joint of the loop asks for them."""
+        return {}
 
     def drift(self, a: SpatialMotion, b: SpatialMotion, offset_a: Array, offset_b: Array) -> list[Scalar]:
         """Return the second derivative of each row for motions of the two bodies.

@@ -1,4 +1,4 @@
-"""Data classes that are quick to make: one function is compiled for each, and the other methods are shared."""
+"""Data classes that are quick to make: the first object of each compiles one function, and the others are shared."""
 
 from __future__ import annotations
 
@@ -27,6 +27,28 @@ class _Made:
 _MADE = _Made()
 
 
+class _Init:
+    """`__init__` of a data class until it is first needed: most classes that a process loads have no object there."""
+
+    def __init__(self, cls: type[Any], parts: tuple[dataclasses.Field[Any], ...], frozen: bool):
+        self.cls, self.parts, self.frozen = cls, parts, frozen
+
+    def __get__(self, instance: object, owner: type | None = None) -> Callable[..., None]:
+        made = _compiled(self.cls, self.parts, self.frozen)
+        if self.cls.__dict__["__init__"] is self:
+            self.cls.__init__ = made
+        bound: Callable[..., None] = made.__get__(instance, owner)
+        return bound
+
+    def __reduce__(self) -> tuple[Callable[[object], object], tuple[Callable[..., None]]]:
+        return _itself, (_compiled(self.cls, self.parts, self.frozen),)
+
+
+def _itself(made: object) -> object:
+    """Return the argument: pickles of classes hold the compiled function."""
+    return made
+
+
 def _dataclass(
     cls: Any = None, /, *, frozen: bool = False, eq: bool = True, repr: bool = True, kw_only: bool = False
 ) -> Any:
@@ -53,7 +75,7 @@ def _dataclass(
         shared |= {"__eq__": _equal, "__hash__": _hashed if frozen else None}
         if cls.__dict__.get("__hash__", ...) is None:
             del cls.__hash__  # of a class with an `__eq__` of its own
-    for name, method in (shared | {"__init__": _init(cls, parts, frozen)}).items():
+    for name, method in (shared | {"__init__": _Init(cls, parts, frozen)}).items():
         if name not in cls.__dict__:
             setattr(cls, name, method)
     if frozen:
@@ -62,7 +84,7 @@ def _dataclass(
     return cls
 
 
-def _init(cls: type[Any], parts: tuple[dataclasses.Field[Any], ...], frozen: bool) -> Callable[..., None]:
+def _compiled(cls: type[Any], parts: tuple[dataclasses.Field[Any], ...], frozen: bool) -> Callable[..., None]:
     """Compile `__init__` of a data class."""
     known: dict[str, Any] = {"_put_": object.__setattr__, "_MADE_": _MADE}
     head, named, body = ["self"], list[str](), list[str]()

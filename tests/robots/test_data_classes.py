@@ -1,4 +1,4 @@
-"""Our data classes keep the promises of those of the standard library, and cost one compiled function each."""
+"""Our data classes keep the promises of those of the standard library, and cost one compiled function at most."""
 
 from __future__ import annotations
 
@@ -200,6 +200,8 @@ def test_objects_and_classes_are_pickled() -> None:
     local = _plain(dataclass)  # by value, as workers get it
     there = pickle.loads(cloudpickle.dumps(local))
     assert (there(1, 2.0).parts, repr(there(1, 2.0))) == ({}, repr(local(1, 2.0)))
+    again = pickle.loads(cloudpickle.dumps(local))  # with the function that its first object compiled
+    assert repr(again(1, 2.0)) == repr(local(1, 2.0))
     with pytest.raises(FrozenInstanceError):
         there(1, 2.0).number = 2
 
@@ -253,8 +255,8 @@ def _names(node: ast.ImportFrom) -> set[str]:
     return {alias.name for alias in node.names}
 
 
-def test_a_start_compiles_one_function_for_each_data_class() -> None:
-    """The classes of a first call: `exec` is counted while they are made, guards of derived ones aside."""
+def test_a_start_compiles_one_function_for_each_class_that_has_an_object() -> None:
+    """The classes of a first call: `exec` is counted, guards of derived ones aside."""
     code = (
         "import builtins, dataclasses\n"
         "counted, run = [0], builtins.exec\n"
@@ -275,7 +277,7 @@ def test_a_start_compiles_one_function_for_each_data_class() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True)
     classes, compiled, derived = (int(word) for word in done.stdout.split())
     assert classes > 150
-    assert compiled <= classes + 2 * derived
+    assert compiled <= 0.75 * classes + 2 * derived
     assert derived < 20
 
 

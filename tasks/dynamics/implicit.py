@@ -287,7 +287,10 @@ def _sound(matrix: Array, good: Array) -> Array:
 
 
 def _solved(matrix: Array, right: Array) -> Array:
-    return np.asarray(np.linalg.solve(matrix, right[..., None])[..., 0])
+    """Return the solutions of linear equations, rows relative to their largest element: pivots have no units then."""
+    largest = np.abs(matrix).max(axis=-1, keepdims=True)
+    unit = np.where(largest > 0.0, largest, 1.0)
+    return np.asarray(np.linalg.solve(matrix / unit, right[..., None] / unit)[..., 0])
 
 
 class _Accelerations(NamedTuple):

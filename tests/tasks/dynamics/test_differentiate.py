@@ -22,6 +22,7 @@ from tasks.dynamics.directions import Derivatives
 from tasks.dynamics.implicit import cross_matrix
 from tests.tasks.mechanics.test_loads_peers import tree_of
 from tests.tasks.regions import REGIONS, states
+from tests.tasks.scaled import at_size
 
 STEPS = np.array([-3, -2, -1, 1, 2, 3])
 WEIGHTS = np.array([-1, 9, -45, 45, -9, 1]) / 60
@@ -326,3 +327,21 @@ def test_a_robot_without_forces_has_derivatives_of_its_accelerations() -> None:
     q, qd = rng.normal(size=(2, 20, 3))
     at = differentiate(ls.forward_dynamics, robot, q=q, qd=qd, forces=ls.Forces(actuator=[0.0, 0.0, 0.0]))
     assert np.isfinite(at.jvp({"qd": [1.0, 0.0, 0.0]})["acceleration"]).all()
+
+
+@pytest.mark.parametrize("size", [2.0**-10, 2.0**10])
+def test_derivatives_of_accelerations_keep_their_digits_at_all_sizes(size: float) -> None:
+    """Equations in N m beside N were solved with pivots by size: two digits less in millimetres."""
+    usual, rng = catalog.build("gough_stewart"), np.random.default_rng(5)
+    motion = _motion(usual)
+    rates, push = {key: rng.normal(size=np.shape(motion[key])) for key in ("position", "twist")}, rng.normal(size=6)
+
+    def along(scale: float) -> Any:
+        units = {"position": scale, "rotation": 1.0, "twist": np.repeat([1.0, scale], 3)}
+        state = ls.State(**{key: unit * motion[key] for key, unit in units.items()})
+        forces, falling = ls.Forces(actuator=1e4 * scale**4 * push), ls.Environment(gravity=(0.0, 0.0, -9.81 * scale))
+        at = differentiate(ls.forward_dynamics, at_size(usual, scale), state, forces, falling)
+        return at.jvp({key: units[key] * rate for key, rate in rates.items()})["acceleration"] / units["twist"]
+
+    found, expected = along(size), along(1.0)
+    assert np.abs(found - expected).max() < 3e-14 * np.abs(expected).max()

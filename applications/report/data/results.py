@@ -294,14 +294,16 @@ class Results:
         """Yield designs by number under the shown friction set: computed again, or if that is impossible, as stored."""
         if self.sweep is None:
             thin = max(1, -(-(self.dataset.sizes.get("time", 1) - 1) // (MOST_TIMES - 1)))
+            stored = self._stored(ACTUATORS, designs, thin)
             for design in designs:
-                yield DesignCase(design, self._stored(ACTUATORS, design, thin), thin)
+                yield DesignCase(design, stored[design], thin)
             return
-        places = {self._number(design): design for design in designs}
+        places, stored = {self._number(design): design for design in designs}, {}
         for case in self.computed(self.sweep, [*places]):
             # Where the store has a series too, it is that of the store which is shown.
-            stored = self._stored(case.results, places[case.design], case.stride)
-            yield replace(case, design=places[case.design], results=case.results.assign(stored.variables))
+            stored = stored or self._stored(case.results, designs, case.stride)
+            series = stored[places[case.design]].variables
+            yield replace(case, design=places[case.design], results=case.results.assign(series))
 
     @cached_property
     def units(self) -> dict[str, str]:
@@ -329,16 +331,18 @@ class Results:
     def _unit(self, coordinate: DataArray) -> str:
         return self.units.get(str(coordinate.name), str(coordinate.attrs.get("units", "")))
 
-    def _stored(self, names: Iterable[Hashable], design: int, stride: int) -> Dataset:
-        """Read the stored series of a design, at every `stride`-th time."""
-        place = {"design": design, "friction": self.friction}
+    def _stored(self, names: Iterable[Hashable], designs: Iterable[int], stride: int) -> dict[int, Dataset]:
+        """Read the stored series of designs, at every `stride`-th time: together, as a chunk holds many designs."""
+        numbers = sorted(set(designs))
         stored = [name for name in names if name in self.dataset]
         series = self.dataset[stored] if stored else self.dataset.drop_vars(self.dataset.variables)
+        place = {"design": numbers, "friction": self.friction}
         series = series.isel({dim: index for dim, index in place.items() if dim in series.dims}, drop=True)
         series = series.isel(
             trajectory=slice(MOST_TRAJECTORIES), time=slice(None, None, stride), missing_dims="ignore"
         ).compute()
-        return series.transpose("trajectory", ..., missing_dims="ignore")
+        series = series.transpose("trajectory", ..., missing_dims="ignore")
+        return {number: series.isel(design=k, missing_dims="ignore", drop=True) for k, number in enumerate(numbers)}
 
 
 def _value_words(values: DataArray, case: int) -> str:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import xarray
 
 from applications.report.data.case import MOST_TIMES
 from applications.report.data.recomputed import ComputedResults, compute, read_sweep, results_of
@@ -22,6 +23,23 @@ def test_a_case_has_the_bits_of_the_store(store: Path, design: int, friction: in
     case, stored = results.case, results.dataset.isel(design=design)
     np.testing.assert_array_equal(case.results["actuator_force"], stored["actuator_force"].isel(friction=friction))
     np.testing.assert_array_equal(case.results["joint_reaction"], stored["joint_reaction"])
+
+
+def test_stored_series_of_designs_are_read_together(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    reads, compute_data = [], xarray.Dataset.compute
+
+    def counted(dataset: xarray.Dataset, **options: object) -> xarray.Dataset:
+        reads.append(dataset.sizes.get("design"))
+        return compute_data(dataset, **options)
+
+    results = results_of(store, 4, 1)
+    monkeypatch.setattr(xarray.Dataset, "compute", counted)
+    for designs in ([9, 4, 12], [9, 9]):
+        reads.clear()
+        for case, design in zip(results.cases(designs), designs, strict=False):
+            stored = results.dataset["actuator_force"].isel(design=design, friction=1)
+            np.testing.assert_array_equal(case.results["actuator_force"], stored)
+        assert reads == [len(set(designs))]
 
 
 def test_what_is_not_stored_is_computed_again(store: Path, results: Results) -> None:

@@ -103,8 +103,6 @@ DATASETS = {
     },
 }  # fmt: skip
 """Datasets of designs, each with a geometry of its own if not said otherwise."""
-ALONE = 8
-"""Designs that are identified one at a time, beside all together."""
 
 
 def designs(size: Size) -> Iterator[Figure]:
@@ -120,14 +118,17 @@ def designs(size: Size) -> Iterator[Figure]:
             whole, used = _identified(store, range(count))
             start = _identified(store, range(count // 2))[1]
             with mock.patch.object(IdentifyJob, "together", return_value=[]):
-                alone, slow = _identified(store, range(2 * ALONE))
-                slow -= _identified(store, range(ALONE))[1]
+                alone, slow = _identified(store, range(count // 8))
+                slow -= _identified(store, range(count // 16))[1]
         together = (used - start) / (count - count // 2)
         require(not whole.failed and not alone.failed, f"a design of {name} has no parameters")
         worst = max(_difference(whole.fits[case], alone.fits[case]) for case in alone.fits)
         require(worst < SAME, f"{name}: apart by {worst:.1e} deviations; expected less than {SAME:g}")
-        ratio = f"{slow / ALONE / together:.3g} times less than one at a time" if size.full else "checked"
-        yield Figure(name, together * 1e3, "ms", f"of a processor a design, {ratio}; apart {worst:.0e} deviations")
+        ratio = slow / (count // 8 - count // 16) / together
+        words_of_ratio = f"{ratio:.3g} times less than one at a time" if size.full else "checked"
+        yield Figure(
+            name, together * 1e3, "ms", f"of a processor a design, {words_of_ratio}; apart {worst:.0e} deviations"
+        )
 
 
 SAME = 1e-6

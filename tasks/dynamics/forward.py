@@ -99,46 +99,51 @@ def opened(
 
     signals (*batch, signal): signals of loads at one instant; absent: signals over time.
     """
-    actuator, load, moving, memory = forces.actuator, forces.load, state.moving, state.memory
-    force = cast(Acting | ServoLike, asked_of(actuator, system.layout.windings))
-    base, gravity = BaseMotion(**environment.base_parts), environment.gravity
-    layout, shapes = system.layout, dict[str, Batch]()
+    layout, base = system.layout, BaseMotion(**environment.base_parts)
+    force = cast(Acting | ServoLike, asked_of(forces.actuator, layout.windings))
     servo = force if isinstance(force, ServoLike) else None
-    if isinstance(force, ServoLike):
-        force = np.zeros(layout.actuators)
-    actuators, freedoms = robot.mechanism.actuators, robot.mechanism.freedoms
-    sources = [Source("force", force, layout.actuators, actuators)]
-    if layout.platform:
-        sources.append(Source("load", np.zeros(6) if load is None else load, 6, WRENCH))
-    if signals is not None:
-        sources.append(Source("time", signals, layout.signals, ()))
-    elif layout.signals:
-        sources.append(SignalSource.of(robot.family))
-    if base.moves:
-        sources.append(base.source(gravity))
-    arguments(force, (4,) if layout.platform else (3,))
-    for source in sources:
-        if source.name != "force":
-            shapes[source.name] = source.first(start).shape[:-1]
-    arrays = {} if memory is None else {"memory": checked("memory", memory, (layout.joints,))}
+    acting = np.zeros(layout.actuators) if isinstance(force, ServoLike) else force
+    load_sources = [*_load_sources(robot, system, forces.load, signals)]
+    load_sources += [base.source(environment.gravity)] if base.moves else []
+    sources = [Source("force", acting, layout.actuators, robot.mechanism.actuators), *load_sources]
+    arguments(acting, (4,) if layout.platform else (3,))
+    shapes = {source.name: source.first(start).shape[:-1] for source in load_sources}
+    arrays = {} if state.memory is None else {"memory": checked("memory", state.memory, (layout.joints,))}
     shapes |= {name: values.shape[:-1] for name, values in arrays.items()}
     if layout.platform:
-        if arguments(force) < 2:
+        if arguments(acting) < 2:
             shapes["force"] = sources[0].first(start).shape[:-1]
-        batch, motion = inputs.moving_input(robot, _from_home(robot, moving), shapes)
+        batch, motion = inputs.moving_input(robot, _from_home(robot, state.moving), shapes)
         rows = {"q": _pose(robot, motion[0]), "qd": _speeds(system, motion[0])}
     else:
-        inputs.check_names(robot, moving)
-        parts = {"qd": np.zeros(layout.free), **inputs.present(moving)}
-        arrays = {name: checked(name, parts[name], (layout.free,), freedoms) for name in ("q", "qd")} | arrays
+        arrays = _joint_state(robot, system, state.moving) | arrays
         shapes = {name: values.shape[:-1] for name, values in arrays.items()} | shapes
-        shapes["force"] = first_shape(force, start, (arrays["q"], arrays["qd"]), actuators)
+        shapes["force"] = first_shape(acting, start, (arrays["q"], arrays["qd"]), robot.mechanism.actuators)
         batch, rows = common_batch(shapes), {}
     rows |= {name: kernel.rows(values, batch) for name, values in arrays.items()}
     packed = np.zeros((layout.size, rows["q"].shape[1]))
     for name, value in rows.items():
         packed[layout.at[name]] = value
-    return Cases(batch, packed, Pushes(sources, batch, system.seen), start, servo, gravity)
+    return Cases(batch, packed, Pushes(sources, batch, system.seen), start, servo, environment.gravity)
+
+
+def _load_sources(
+    robot: Robot, system: MotionSystem, load: Acting | None, signals: np.ndarray | None
+) -> Iterator[Source | SignalSource]:
+    """Yield the load on a platform, and the signals of loads of the robot."""
+    if system.layout.platform:
+        yield Source("load", np.zeros(6) if load is None else load, 6, WRENCH)
+    if signals is not None:
+        yield Source("time", signals, system.layout.signals, ())
+    elif system.layout.signals:
+        yield SignalSource.of(robot.family)
+
+
+def _joint_state(robot: Robot, system: MotionSystem, moving: Moving) -> dict[str, np.ndarray]:
+    """Return q and q' (*batch, freedom) of a chain; at rest where no rates are given."""
+    inputs.check_names(robot, moving)
+    parts = {"qd": np.zeros(system.layout.free), **inputs.present(moving)}
+    return {name: checked(name, parts[name], (system.layout.free,), robot.mechanism.freedoms) for name in ("q", "qd")}
 
 
 def _from_home(robot: Robot, moving: Moving) -> Moving:

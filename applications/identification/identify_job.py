@@ -158,7 +158,8 @@ def designs_of(sweep: Sweep, numbers: np.ndarray) -> RobotDesigns:
     gravity = sweep.gravities(first, last)
     parameters = with_parameters(sweep.family, sweep.designs(first, last))
     rows = np.broadcast_to(parameters, (last - first, parameters.shape[1]))
-    return RobotDesigns(sweep.family, rows, gravity).taken(numbers - first)
+    designs = RobotDesigns(sweep.family, rows, gravity)
+    return designs if len(numbers) == len(designs) else designs.taken(numbers - first)
 
 
 def friction_of(sweep: Sweep, number: int) -> FrictionInput:

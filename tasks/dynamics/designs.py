@@ -21,7 +21,8 @@ from tasks.features.loads import PlatformWrench
 from tasks.features.table import request
 from tasks.kernels.kernel import kernel, padded
 from tasks.kernels.keys import Indexed, Key, Values
-from tasks.mechanics.families import even_weights, mount_values, structure_of
+from tasks.mechanics.families import even_weights, structure_of
+from tasks.mechanics.structure import flat_mount
 from tasks.stages.parts import OUTCOME
 from tasks.stages.request import Request
 from tasks.stages.stage import Stage
@@ -55,14 +56,21 @@ class RobotDesigns:
     @cached_property
     def mounts(self) -> tuple[np.ndarray, ...]:
         """Mounts of the limbs, (design, size) each."""
-        mounts = mount_values(self.family, self.named)
-        return tuple(np.broadcast_to(mount, (len(self), mount.shape[1])) for mount in mounts)
+        differing = structure_of(self.family).differing
+        flat = [(flat_mount(instance), differing[instance.limb]) for instance in self.mechanism.instances]
+        return tuple(self.numbers([mount[k] for k in places]) for mount, places in flat)
 
     @cached_property
     def home(self) -> tuple[np.ndarray, np.ndarray]:
         """Position (design, 3) and rotation (design, 3, 3) of the platform in the reference pose."""
         frame = self.mechanism.platform.home
         return self.numbers(frame.position), np.stack([self.numbers(row) for row in frame.rotation], axis=1)
+
+    @cached_property
+    def sizes(self) -> np.ndarray:
+        """Mean distance of the mounts at the base from the platform at reference (design,) [m]."""
+        mounts = [self.numbers(instance.base.position) for instance in self.mechanism.instances]
+        return np.asarray(np.mean([np.linalg.norm(self.home[0] - mount, axis=1) for mount in mounts], axis=0))
 
     @cached_property
     def lengths(self) -> np.ndarray:
@@ -81,14 +89,20 @@ class RobotDesigns:
 
     def numbers(self, entries: Sequence[float | np.ndarray]) -> np.ndarray:
         """Return entries of the mechanism as an array (design, entry)."""
-        return np.stack([np.broadcast_to(np.asarray(x, dtype=float), (len(self),)) for x in entries], axis=1)
+        result = np.empty((len(self), len(entries)))
+        for k, entry in enumerate(entries):
+            result[:, k] = entry
+        return result
 
     def taken(self, places: np.ndarray | slice) -> RobotDesigns:
         """Return some of the designs."""
         some = RobotDesigns(
             self.family, self.parameters[places], self.gravity[places] if len(self.gravity) > 1 else self.gravity
         )
-        some.__dict__["mounts"] = tuple(mount[places] for mount in self.mounts)
+        # a mechanism is assembled once
+        for name in ("mounts", "home"):
+            some.__dict__[name] = tuple(part[places] for part in getattr(self, name))
+        some.__dict__["sizes"] = self.sizes[places]
         return some
 
     def inputs(self, motion: np.ndarray, friction: FrictionInput) -> Values:

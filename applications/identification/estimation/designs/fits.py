@@ -57,6 +57,7 @@ def fit_designs(
     columns = columns_of(robot, options.friction, shared=True)
     samples = recorded.forces.shape[1]
     most = max(1, BYTES // (8 * samples * len(columns) * len(robot.mechanism.freedoms)))
+    truth = standard_values(designs, options.friction)
     for first in range(0, len(designs), most):
         part = slice(first, first + most)
         some, forces = designs.taken(part), recorded.forces[part]
@@ -65,14 +66,13 @@ def fit_designs(
             moved = measured_motions(some, recorded.positions[part], moved, tracks.spans, tracks.step)
         good = is_finite(moved) & np.isfinite(forces).all(axis=(1, 2))
         bases, geometry = bases_of(some, robot, columns, options.friction)
-        truth = standard_values(some, options.friction)
         patterns = {base.independent for base in bases if base is not None}
         for pattern in sorted(patterns):
             alike = [base is not None and base.independent == pattern for base in bases]
             batch = np.flatnonzero(good & np.array(alike)[geometry])
             if len(batch):
                 at = {name: values if len(values) == 1 else values[batch] for name, values in moved.items()}
-                of_pattern = _Batch(some.taken(batch), numbers[part][batch], at, forces[batch], truth[batch])
+                of_pattern = _Batch(some.taken(batch), numbers[part][batch], at, forces[batch], truth[part][batch])
                 used, places = np.unique(geometry[batch], return_inverse=True)
                 table = _fitted(of_pattern, [bases[k] for k in used.tolist()], places.ravel(), tracks, options)
                 if table is not None:

@@ -61,16 +61,15 @@ def random_motions(designs: RobotDesigns, nominal: tuple[float, ...], count: int
     """Return states (design, count, ...) that each design can take; and a mask of designs that have any.
 
     First those that the nominal robot can take, in the size of each design: states that cannot be solved cost most.
-    RobotDesigns with too few of these have the states of `random_motion`.
+    Designs with too few of these have the states of `random_motion`.
     """
-    first = next(_draws(designs, count))
-    result = {name: np.full((len(designs), count, *part.shape[2:]), np.nan) for name, part in first.items()}
+    result: Motions = {}
     missing = np.arange(len(designs))
     guide = _guide(designs.family, nominal, count)
     if guide is not None:
-        drawn = next(itertools.islice(_draws(designs, count), guide[0], None))
-        candidates = np.broadcast_to(guide[1], (len(designs), 4 * count))
-        missing = _enter(result, missing, drawn, _good(designs, drawn, candidates, count, count), count, count)
+        drawn = next(itertools.islice(_draws(designs, count, guide[1]), guide[0], None))
+        good = _good(designs, drawn, np.ones((len(designs), len(guide[1])), dtype=bool), count, count)
+        missing = _enter(result, missing, drawn, good, count, count)
     for k in range(TRIES):
         if not len(missing):
             break
@@ -84,12 +83,12 @@ def random_motions(designs: RobotDesigns, nominal: tuple[float, ...], count: int
 
 @functools.lru_cache(maxsize=8)
 def _guide(family: Family, nominal: tuple[float, ...], count: int) -> tuple[int, np.ndarray] | None:
-    """Return the draw in which a robot has enough good states, and a mask (4 count,) of them."""
+    """Return the draw in which a robot has enough good states, and their places in it."""
     robot = RobotDesigns(family, np.array([nominal]), np.zeros((1, 3)))
     for k, drawn in enumerate(_draws(robot, count)):
         (good,) = _first_good(robot, drawn, count)
         if good.sum() >= _enough(count):
-            return k, good
+            return k, np.flatnonzero(good)
     return None
 
 
@@ -122,15 +121,16 @@ def _enter(
     rows = np.flatnonzero(complete)[:, None]
     for name, values in drawn.items():
         taken = values[0][places] if len(values) == 1 else values[rows, places]
-        result[name][missing[complete]] = taken
+        whole = result.setdefault(name, np.full((len(good), *taken.shape[1:]), np.nan))
+        whole[missing[complete]] = taken
     return missing[~complete]
 
 
-def _draws(designs: RobotDesigns, count: int) -> Iterator[Motions]:
-    """Yield the states that `random_motion` draws for each design, (design or 1, 4 count, ...) each."""
+def _draws(designs: RobotDesigns, count: int, places: np.ndarray | slice = slice(None)) -> Iterator[Motions]:
+    """Yield the states that `random_motion` draws for each design, (design or 1, 4 count, ...) each; or some."""
     generator = np.random.default_rng(0)
     for k in range(TRIES):
-        yield _drawn(designs, 4 * count, SPREAD * 0.5**k, generator)
+        yield _drawn(designs, 4 * count, SPREAD * 0.5**k, generator, places)
 
 
 def _passing(
@@ -198,20 +198,22 @@ def _in_assembly(designs: RobotDesigns, drawn: Motions) -> np.ndarray:
     return np.asarray((jumps < JUMP).all(axis=1))
 
 
-def _drawn(designs: RobotDesigns, count: int, spread: float, generator: np.random.Generator) -> Motions:
-    """Draw the states that `random_motion` draws for each design."""
+def _drawn(
+    designs: RobotDesigns, count: int, spread: float, generator: np.random.Generator, places: np.ndarray | slice
+) -> Motions:
+    """Draw the states that `random_motion` draws for each design, and return those at some places."""
     mechanism = designs.family.reference
     if mechanism.is_chain:
         free = len(mechanism.freedoms)
         scales = (2.0 * np.pi * spread, SPEED, ACCELERATION)
-        q, qd, qdd = (generator.uniform(-x, x, (1, count, free)) for x in scales)
+        q, qd, qdd = (generator.uniform(-x, x, (1, count, free))[:, places] for x in scales)
         return {"q": q, "qd": qd, "qdd": qdd}
     mobile = np.array([name in mechanism.platform.mobility for name in TWIST])
-    units = np.concatenate([np.ones((len(designs), 3)), np.repeat(_sizes(designs)[:, None], 3, axis=1)], axis=1)
+    units = np.concatenate([np.ones((len(designs), 3)), np.repeat(designs.sizes[:, None], 3, axis=1)], axis=1)
     units = (units * mobile)[:, None]
-    away = generator.uniform(-spread, spread, (count, 6)) * units
+    away = generator.uniform(-spread, spread, (count, 6))[places] * units
     steps = np.array([SPEED, ACCELERATION])[:, None, None]
-    rates, changes = (normal * units for normal in generator.normal(size=(2, count, 6)) * steps)
+    rates, changes = (normal * units for normal in generator.normal(size=(2, count, 6))[:, places] * steps)
     turn = roll_pitch_yaw(away[0, :, :3], rates[0, :, :3], changes[0, :, :3])  # of angles, the same for all designs
     home, turned = designs.home
     both = [(turn.omega, rates), (turn.alpha, changes)]
@@ -221,10 +223,3 @@ def _drawn(designs: RobotDesigns, count: int, spread: float, generator: np.rando
     )
     rotation = turn.rotation @ turned[:, None]
     return {"position": home[:, None] + away[..., 3:], "rotation": rotation, "twist": twist, "acceleration": change}
-
-
-def _sizes(designs: RobotDesigns) -> np.ndarray:
-    """Return the mean distance of the mounts at the base from the platform at reference (design,) [m]."""
-    home = designs.home[0]
-    mounts = [designs.numbers(instance.base.position) for instance in designs.mechanism.instances]
-    return np.asarray(np.mean([np.linalg.norm(home - mount, axis=1) for mount in mounts], axis=0))

@@ -147,5 +147,5 @@ $(BIN)/python:
 .venv/docs.stamp: EXTRAS := [docs]
 .venv/supply.stamp: EXTRAS := [supply]
 .venv/%.stamp: pyproject.toml constraints.txt | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".$(EXTRAS)"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --constraint constraints.txt --editable ".$(EXTRAS)"
 	@touch $@

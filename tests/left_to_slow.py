@@ -238,6 +238,8 @@ OTHER_ROWS = (
     "applications/report/test_browser.py::test_the_slider_moves_the_mechanism[1-40]",
     "applications/studies/populations/test_families.py::test_methods_find_the_best_of_the_best_family[gp]",
     "tasks/sources/test_time_loop.py::test_the_bits_are_those_of_steps_taken_alone[a chain with dry friction",
+    "applications/identification/machines/test_machines.py::test_a_store_of_recordings_gives_the_same_bits[catalogue]",
+    "tasks/dynamics/test_rest.py::test_a_leg_runs_through_poses_where_a_joint_turns_round[all]",
 )
 
 LONG = (
@@ -274,6 +276,15 @@ LONG = (
     "applications/report/test_browser.py::test_the_theme_is_switched",
     "benchmarks/campaigns/test_power.py::test_what_goes_on_after_a_loss_of_power_ends_the_same",
     "tasks/kernels/test_cards.py::test_the_benchmark_compares_bits",
+    "applications/identification/estimation/machines/test_fitting.py::test_positions_that_no_pose_has_are_refused",
+    "applications/identification/test_excite.py::test_a_platform_keeps_limits_of_its_actuators",
+    "applications/identification/test_identify.py::test_friction_that_reactions_load_comes_back_with_all_others",
+    "benchmarks/runs/test_identification.py::test_designs_together_are_identified_as_each_alone",
+    "pipeline/execution/test_run.py::test_every_friction_set_and_trajectory_equals_a_sweep_of_it",
+    "pipeline/sweep/test_cycles.py::test_a_cycle_time_is_made_small_and_what_has_no_derivative_is_refused",
+    "tasks/dynamics/test_chains.py::test_stiction_comes_to_rest_along_another_curve_than_it_leaves_it",
+    "tasks/dynamics/test_platforms.py::test_a_spring_as_feedback_keeps_what_energy_it_has",
+    "tasks/dynamics/test_platforms.py::test_a_step_that_is_too_long_is_cut",
 )
 
 LEFT = tuple(f"tests/{name}" for name in (*CAMPAIGNS, *PAGES, *CLUSTERS, *OTHER_ROWS, *LONG))

@@ -69,7 +69,12 @@ class IdentifyJob:
         sweep, stored = _opened(*opened)
         size = designs_in_chunk(stored)
         data = _chunk(*opened, self.designs[0] // size, self.friction)
-        result.tables.extend(self.together(sweep, data.isel(design=[design % size for design in self.designs])))
+        try:
+            result.tables.extend(self.together(sweep, data.isel(design=[design % size for design in self.designs])))
+        except StoreError:
+            raise
+        except Exception:  # the design that is its cause is told below, and costs no other one
+            result.tables.clear()
         done = {design for table in result.tables for design in table.designs.tolist()}
         for design in self.designs:
             if design not in done:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from applications.identification import identify as identification
+from applications.identification import identify_job
 from applications.identification.estimation.designs import fits
 from applications.identification.estimation.designs.bases import bases_of, geometry_parameters
 from applications.identification.estimation.designs.states import random_motions
@@ -84,7 +85,7 @@ def assert_close(found: Identified, alone: Identified) -> None:
 @pytest.mark.parametrize(
     ("robot", "method"), [("five_bar", "reweighted"), *((robot, "weighted") for robot in CASES if robot in FAST), *SLOW]
 )
-def test_designstogether_have_the_numbers_of_each_alone(
+def test_designs_together_have_the_numbers_of_each_alone(
     robot: str, method: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store = stored(tmp_path, robot)
@@ -158,6 +159,22 @@ def test_a_design_that_fails_leaves_the_others_alone(tmp_path: Path, monkeypatch
     assert found.fits
     good = [design for design, _ in found.fits]
     assert_close(identify(store, cluster=SYNCHRONOUS, designs=good), found)
+
+
+def test_an_error_of_designs_together_leaves_each_to_be_fitted_alone(
+    five_bars: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    together = identify(five_bars, cluster=SYNCHRONOUS)
+
+    def broken(*_: object) -> object:
+        raise RuntimeError("not foreseen")
+
+    monkeypatch.setattr(identify_job, "fit_designs", broken)
+    alone = identify(five_bars, cluster=SYNCHRONOUS)
+    assert isinstance(alone.fits, Fits)
+    assert not alone.fits.tables
+    assert not alone.failed
+    assert_close(together, alone)
 
 
 @pytest.mark.parametrize("name", ["planar_3r", "irb6", "delta_3rr2rrr"])

@@ -310,14 +310,15 @@ def _time(value: object) -> Any:
 
 def plain(value: object, key: str) -> Any:
     """Return a value as plain numbers, texts, lists and dicts, without NumPy. Raises InputError for other objects."""
+    if isinstance(value, np.generic | np.ndarray) and value.dtype.kind not in "mM":
+        # first: a double of NumPy is a float too; extended precision has no number of Python
+        return plain((value.astype(float) if value.dtype.kind == "f" else value).tolist(), key)
     if value is None or isinstance(value, bool | int | float | str):
         return _finite(value, key)
     if isinstance(value, Mapping):
         return {str(name): plain(entry, f"{key}.{name}") for name, entry in value.items()}
     if isinstance(value, list | tuple | set | frozenset | range):
         return [plain(entry, key) for entry in value]
-    if isinstance(value, np.generic | np.ndarray):
-        return plain(value.tolist(), key)
     if hasattr(value, "to_numpy"):
         return plain(value.to_numpy(), key)
     rule = "numbers, texts, lists and dicts"

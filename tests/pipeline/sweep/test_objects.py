@@ -72,6 +72,30 @@ def test_tables_mean_what_a_list_in_a_file_means(design: Any) -> None:
     assert made(design=design).fingerprint == Sweep.from_text(FILE).fingerprint
 
 
+@pytest.mark.parametrize("number", [np.float64, np.float32, np.longdouble, np.array, float])
+def test_scalars_of_numpy_are_numbers(number: Any) -> None:
+    arms = {"low": number(0.25), "high": np.float64(0.5)}
+    sample = {"method": "sobol", "count": np.int64(4), "seed": np.uint8(1), "parameters": {"upper_arm": arms}}
+    circle = {"kind": "circle", "radius": number(0.125), "period": 0.5}
+    found = made(
+        design={"sample": sample},
+        parameters={"base_radius": number(0.125)},
+        friction={"law": "viscous", "grid": {"viscous": [number(0.5), 1]}},
+        gravity=[number(0.0), 0, number(-9.5)],
+        trajectories={"circle": circle},
+    )
+    plain = made(
+        design={"sample": {**sample, "count": 4, "seed": 1, "parameters": {"upper_arm": {"low": 0.25, "high": 0.5}}}},
+        parameters={"base_radius": 0.125},
+        friction={"law": "viscous", "grid": {"viscous": [0.5, 1]}},
+        gravity=[0.0, 0, -9.5],
+        trajectories={"circle": {**circle, "radius": 0.125}},
+    )
+    assert found.fingerprint == plain.fingerprint
+    with pytest.raises(InputError, match="gravity: got an object of type ndarray; expected numbers"):
+        made(gravity=np.array([0, 0, 1], "m8[ns]"))
+
+
 def test_dims_of_a_dataset_are_a_grid_and_units_are_those_of_its_attributes() -> None:
     grid = xr.Dataset(coords={"upper_arm": ("upper_arm", [200.0, 250.0], {"units": "mm"}), "base_radius": [0.1, 0.2]})
     design = made(design=grid).design

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, TypeGuard, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from limbsweep.labelled.table import Dims, FunctionResult
-from limbsweep.labelled.units import in_si
+from limbsweep.labelled.table import ACTUATOR, Dims, FunctionResult
+from limbsweep.labelled.units import OF_ACTUATORS, in_si, parameter_in_si
 from robots.arguments import real_numbers, shown
 from robots.labels import SAME_ROWS, in_order_of, names_along, other_rows, places_of
 from robots.model import Robot
@@ -43,7 +43,7 @@ def call(
     if not isinstance(robot, Robot):
         got = repr(robot) if isinstance(robot, str) else f"an object of type {type(robot).__name__}"  # type: ignore[unreachable]
         raise ValueError(f"robot: got {got}; expected a robot, such as that of limbsweep.robots.build")
-    parameters = designs_of(function.__name__, parameters)
+    parameters = designs_of(function.__name__, parameters, robot)
     given = dict(zip(list(inspect.signature(function).parameters)[1:], places, strict=False)) | arguments
     leaves = ordered(leaves_of(given), row.arguments, parameters, robot)
     labelled = {key: value for key, value in leaves.items() if is_labelled(value)}
@@ -133,10 +133,17 @@ def _refilled(record: Record, leaves: dict[str, Any]) -> Record:
     return parts[0] if len(parts) == 1 else replace(parts[0], base=parts[1])  # type: ignore[type-var]
 
 
-def designs_of(name: str, parameters: object) -> Mapping[str, Any]:
-    """Return parameters by name; also the columns of a DataFrame. Raises ValueError for others."""
+def designs_of(name: str, parameters: object, robot: Robot) -> Mapping[str, Any]:
+    """Return parameters by name, DataArrays in the units of the robot; also the columns of a DataFrame.
+
+    Raises ValueError for others.
+    """
     if parameters is None or isinstance(parameters, Mapping):
-        return parameters or {}
+        units = {parameter.name: parameter.unit for parameter in robot.family.parameters}
+        return {
+            key: parameter_in_si(key, value, units[key]) if is_labelled(value) and key in units else value
+            for key, value in (parameters or {}).items()
+        }
     columns = getattr(parameters, "columns", None)
     if columns is None or not hasattr(parameters, "to_numpy"):
         got = f"an object of type {type(parameters).__name__}"
@@ -328,7 +335,18 @@ def labelled_results(
 def _input(plain: PlainFunction, name: str, value: ArrayLike | xr.DataArray) -> tuple[xr.DataArray, Dims]:
     """Return an argument as a DataArray in the units and axes of the function, and its core dims."""
     dims = plain.row.arguments[name]
-    return _with_core(name, _meant(name, value, dims, plain.robot) if is_labelled(value) else value, dims)
+    if not is_labelled(value):
+        return _with_core(name, value, dims)
+    array, core = _with_core(name, in_robot_units(name, value, dims, plain.robot), dims)
+    labels = names_along(plain.robot.mechanism)
+    for dim, own in zip(dims, core, strict=True):
+        if dim in ("axis", "wrench", "actuator") and array.sizes[own] != len(labels[dim]):
+            sizes = ", ".join(f"{key} {size}" for key, size in value.sizes.items())
+            raise ValueError(
+                f"{name}: got a DataArray with dims {sizes}; expected {len(labels[dim])} numbers "
+                f"({', '.join(labels[dim])}) along a dim named {dim}, or along the last dim"
+            )
+    return array, core
 
 
 def _with_labels(plain: PlainFunction, dataset: xr.Dataset, labels: dict[str, Any]) -> xr.Dataset:
@@ -395,14 +413,15 @@ def _with_core(name: str, value: ArrayLike | xr.DataArray, wanted: Dims) -> tupl
     return bare.rename(dict(zip(dims, core, strict=True))), core
 
 
-def _meant(name: str, value: xr.DataArray, wanted: Dims, robot: Robot) -> xr.DataArray:
+def in_robot_units(name: str, value: xr.DataArray, wanted: Dims, robot: Robot) -> xr.DataArray:
     """Return an array in SI units; a vector that names its entries is put into the order of the robot."""
     dims = wanted if {*wanted} <= {*value.dims} else tuple(map(str, value.dims))[-len(wanted) :] if wanted else ()
     labels = labels_of(robot, {own: value.sizes[dim] for own, dim in zip(wanted, dims, strict=False)})
     for own, dim in zip(wanted, dims, strict=False):
         if own in labels:
             value = in_order(name, value, dim, labels[own])
-    return in_si(name, value, dims[0] if dims else None, robot.mechanism)
+    quantity = OF_ACTUATORS.get(name) if wanted == ACTUATOR else None
+    return in_si(name, value, dims[-1] if dims else None, robot.mechanism, quantity)
 
 
 def in_order(name: str, value: xr.DataArray, dim: Hashable, labels: Sequence[str]) -> xr.DataArray:

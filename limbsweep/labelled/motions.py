@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 from limbsweep.labelled.calls import (
     PlainFunction,
     designs_of,
+    in_robot_units,
     is_labelled,
     labelled_results,
     named_numbers,
@@ -147,7 +148,7 @@ def simulate(
     instants = _instants(robot, times)
     leaves = _leaves(state, forces, environment)
     chosen: dict[str, Any] = {**options}
-    designs = designs_of("simulate", chosen.pop("parameters", None))
+    designs = designs_of("simulate", chosen.pop("parameters", None), robot)
     rest = _timing(method, instants, step, leaves) | _options(method, chosen)
     leaves = ordered(leaves, ARGUMENTS, designs, robot)
     if not designs and not any(map(is_labelled, leaves.values())):
@@ -396,21 +397,22 @@ def servo(  # noqa: D103 - has that of the function
     robot: Robot, kind: str, *, reference: Mapping[str, ArrayLike | xr.DataArray], step: float,
     space: str = "actuator", **parameters: float,
 ) -> Servo:  # fmt: skip
-    plain = {name: _along_time(name, value, step) for name, value in reference.items()}
+    plain = {name: _along_time(robot, name, value, step) for name, value in reference.items()}
     return controllers.servo(robot, kind, reference=plain, step=step, space=space, **parameters)
 
 
-def _along_time(name: str, value: ArrayLike | xr.DataArray, step: float) -> ArrayLike:
+def _along_time(robot: Robot, name: str, value: ArrayLike | xr.DataArray, step: float) -> ArrayLike:
     """Return a part of a reference (instant, ...) from a DataArray, dims put in order by name. Raises ValueError."""
     if not is_labelled(value):
         return value
     wanted = ARGUMENTS.get(name, ())
+    value = in_robot_units(name, value, wanted, robot)
     core = wanted if {*wanted} <= {*value.dims} else tuple(map(str, value.dims))[-len(wanted) :] if wanted else ()
     batch = [str(dim) for dim in value.dims if dim not in core]
     if len(batch) != 1:
         raise ValueError(f"reference: {name}: got dims {value.dims}; expected one of instants, and {', '.join(core)}")
     if batch[0] in value.coords:
-        instants = np.asarray(value[batch[0]].values, dtype=float)
+        instants = np.asarray(in_si("time", value[batch[0]], None, robot.mechanism).values, dtype=float)
         if np.abs(instants - step * np.arange(len(instants))).max() > 1e-6 * step:
             raise ValueError(
                 f"reference: {name}: got instants {instants[:3].tolist()} ... along {batch[0]}; expected multiples of "

@@ -14,7 +14,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from limbsweep.labelled.calls import in_order, is_labelled
+from limbsweep.labelled.units import in_si, number_in_si, parameter_in_si
 from robots.arguments import check_arguments
+from robots.friction.laws import LAWS
 from robots.labels import names_of_entries
 from robots.model import Robot
 from tasks.dynamics import fed_motors
@@ -27,6 +29,9 @@ if TYPE_CHECKING:
     from tasks.dynamics.forces_over_step import Acting
     from tasks.features.friction.history import History
     from tasks.sources.profiles import Between
+
+PROFILED = ("N", "N m", "A", "V", "rad/s", "m/s")
+"""Units of SI of the signals of a profile: forces, currents, voltages, speeds."""
 
 
 @overload
@@ -49,11 +54,11 @@ def from_currents(robot: Robot, current: Acting | DataArray) -> Acting | DataArr
     """
     actuators = list(robot.mechanism.actuators)
     if not is_labelled(current):
-        return fed_motors.from_currents(robot, _ordered(current, actuators) if callable(current) else current)
+        return fed_motors.from_currents(robot, _ordered(current, robot) if callable(current) else current)
     import xarray as xr
 
     dim = _dim("current", current, "actuator")
-    current = in_order("current", current, dim, actuators)
+    current = _current(current, dim, robot)
     fed_motors.from_currents(robot, np.zeros(current.sizes[dim]))  # errors are raised now, not when it is computed
     forces: DataArray = xr.apply_ufunc(
         lambda values: fed_motors.from_currents(robot, values),
@@ -67,15 +72,18 @@ def from_currents(robot: Robot, current: Acting | DataArray) -> Acting | DataArr
     return forces.transpose(*current.dims).assign_coords({dim: actuators}).rename(None)
 
 
-def _ordered(current: Callable[..., Any], actuators: Sequence[str]) -> Callable[..., Any]:
-    """Return a function of time or state whose DataArrays are in the order of the actuators."""
+def _current(current: DataArray, dim: Hashable, robot: Robot) -> DataArray:
+    """Return currents [A] in the order of the actuators."""
+    return in_si("current", in_order("current", current, dim, robot.mechanism.actuators), dim, robot.mechanism)
+
+
+def _ordered(current: Callable[..., Any], robot: Robot) -> Callable[..., Any]:
+    """Return a function of time or state whose DataArrays are in the order of the actuators [A]."""
 
     @functools.wraps(current)  # with its arguments, whose names tell that it is a function of the state
     def ordered(*state: Any) -> Any:
         value = current(*state)
-        if not is_labelled(value):
-            return value
-        return in_order("current", value, _dim("current", value, "actuator"), actuators)
+        return _current(value, _dim("current", value, "actuator"), robot) if is_labelled(value) else value
 
     return ordered
 
@@ -95,7 +103,10 @@ def profile(
         >>> force(0.05)
         array([0.5, 1. , 1.5])
     """
+    if is_labelled(times):
+        times = number_in_si("times", times, "s")
     if is_labelled(values):
+        values = number_in_si("values", values, *PROFILED)
         first, last = _dim("values", values, "time", 0), _dim("values", values, "actuator")
         if first == last:
             raise ValueError(f"values: got dims {values.dims}; expected time, batch dims, actuator")
@@ -171,6 +182,10 @@ def friction_along(
         return states.along(law, velocity=velocity, times=times, values=values, load=load, initial=initial)
     import xarray as xr
 
+    velocity = number_in_si("velocity", velocity, "rad/s", "m/s")
+    times = number_in_si("times", times, "s") if is_labelled(times) else times
+    load = number_in_si("load", load, "N", "N m") if is_labelled(load) else load
+    values = _in_units_of(law, values)
     dim = _dim("velocity", velocity, "time")
     instants = np.asarray(times, dtype=float)
     moving = velocity.assign_coords({dim: instants}) if len(instants) == velocity.sizes[dim] else velocity
@@ -202,6 +217,16 @@ def friction_along(
         dask_gufunc_kwargs={"allow_rechunk": True},
     )
     return xr.Dataset({"force": force, "state": state})
+
+
+def _in_units_of(law: str, values: Mapping[str, ArrayLike | DataArray]) -> dict[str, ArrayLike | DataArray]:
+    """Return parameters of a friction law, DataArrays in the units of the law."""
+    numbers = (*LAWS[law].parameters, *LAWS[law].options) if law in LAWS else ()
+    units = {number.name: number.unit for number in numbers}
+    return {
+        name: parameter_in_si(name, value, units[name]) if is_labelled(value) and name in units else value
+        for name, value in values.items()
+    }
 
 
 def _dim(argument: str, array: DataArray, name: str, place: int = -1) -> Hashable:

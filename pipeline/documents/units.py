@@ -83,6 +83,25 @@ UNITS: Mapping[str, Unit] = {
     )
 }
 
+SPELLINGS: Mapping[str, tuple[str, ...]] = {
+    "deg": ("degree", "degrees", "°", "arc_degree"),
+    "rad": ("radian", "radians"),
+    "m": ("metre", "meter", "metres", "meters"),
+    "mm": ("millimetre", "millimeter"),
+    "s": ("second", "seconds", "sec"),
+    "N": ("newton", "newtons"),
+    "N m": ("N.m", "N*m", "newton metre", "newton meter"),
+    "1": ("", "dimensionless"),
+}
+"""Other spellings of units of files, as UDUNITS and others have them."""
+
+_NAMES = {spelling: name for name, spellings in SPELLINGS.items() for spelling in spellings}
+
+
+def unit_name(spelling: str) -> str:
+    """Return the name that the table has for a spelling of a unit; another spelling as it is."""
+    return _NAMES.get(spelling, spelling)
+
 
 def check_unit(name: str, wanted: str) -> tuple[str, str] | None:
     """Check that unit `name` measures the same quantity as `wanted`: None, or the expected unit and advice.

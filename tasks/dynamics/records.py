@@ -333,7 +333,8 @@ def long_form(
         return Motion(**parts), environment
     check_record("motion", motion, State)
     if parts:
-        raise ValueError(f"{next(iter(parts))}: got it beside a motion; expected it in the motion, or no motion")
+        rule = "expected it in the motion, such as limbsweep.Motion(position=..., acceleration=...), or all as keywords"
+        raise ValueError(f"{next(iter(parts))}: got it beside a motion; {rule}")
     return motion if isinstance(motion, Motion) else Motion(**motion.present()), environment
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,6 +14,8 @@ from robots import catalog
 
 ARM = catalog.build("planar_3r")
 DELTA = catalog.build("delta_3rr2rrr")
+UNTYPED: Any = ls
+"""The functions for arguments that their types do not have."""
 Q, QD = np.random.default_rng(2).uniform(-1.0, 1.0, (2, 4, 3))
 
 
@@ -100,3 +103,113 @@ def test_results_become_datasets_with_units_and_labels() -> None:
     moved = ls.forward_kinematics(DELTA, actuator_position=ls.actuator_positions(DELTA, position=place).position)
     assert moved.to_dataset()["position"].attrs["units"] == "m"
     assert ls.inertia_matrix(ARM, q=Q).to_dataset()["matrix"].dims == ("batch_0", "freedom", "freedom_column")
+
+
+def test_designs_come_in_any_unit() -> None:
+    place = [0.0, 0.1, -0.9]
+    expected = ls.inverse_dynamics(DELTA, position=place, parameters={"payload_mass": 0.25, "upper_arm": 0.3}).force
+    designs = {
+        "payload_mass": xr.DataArray([250.0], dims="design", attrs={"units": "g"}),
+        "upper_arm": xr.DataArray(0.3, attrs={"units": "metres"}),
+    }
+    found = ls.inverse_dynamics(DELTA, position=place, parameters=designs)["force"]
+    np.testing.assert_allclose(found[0], expected, rtol=1e-12)
+    whole = UNTYPED.inverse_dynamics(DELTA, position=place, parameters=xr.Dataset(designs).chunk(design=1))["force"]
+    np.testing.assert_array_equal(whole, found)
+    still = ls.State(position=place)
+    held = ls.simulate(DELTA, still, None, [0.0, 0.002], step=1e-3, parameters=designs)["position"]
+    plain = ls.simulate(
+        DELTA, still, None, [0.0, 0.002], step=1e-3, parameters={"payload_mass": 0.25, "upper_arm": 0.3}
+    )
+    np.testing.assert_allclose(held[0], np.squeeze(plain["position"]), rtol=1e-12)
+    for units, text in {
+        "mm": r"parameters: payload_mass: got units 'mm'; expected a unit of \[kg\]",
+        "stone": "stone",
+    }.items():
+        wrong = xr.DataArray([250.0], dims="design", attrs={"units": units})
+        with pytest.raises(ValueError, match=text):
+            ls.inverse_dynamics(DELTA, position=place, parameters={"payload_mass": wrong})
+
+
+def test_limits_of_a_fastest_motion_come_in_any_unit() -> None:
+    path = xr.DataArray(np.linspace([0.0] * 3, [0.5] * 3, 11), dims=("waypoint", "freedom"))
+    limits = {"velocity": 1.0, "acceleration": 9.0, "jerk": 900.0, "power": 90.0, "force": 90.0}
+    expected = ls.fastest_motion(ARM, q=path, **limits)["duration"]
+    turn = 180.0 / np.pi
+    scales = [("deg/s", turn), ("deg/s^2", turn), ("mrad s-3", 1e3), ("kW", 1e-3), ("N mm", 1e3)]
+    in_units = {
+        name: xr.DataArray([value * factor] * 3, dims="actuator", attrs={"units": units})
+        for (name, value), (units, factor) in zip(limits.items(), scales, strict=True)
+    }
+    np.testing.assert_allclose(ls.fastest_motion(ARM, q=path, **in_units)["duration"], expected, rtol=1e-9)
+
+
+def test_references_currents_and_profiles_come_in_any_unit() -> None:
+    times = np.linspace(0.0, 0.02, 21)
+    wanted = 0.1 * np.sin(40.0 * times)[:, None] * np.array([1.0, 2.0, 3.0])
+
+    def end(reference: object) -> np.ndarray:
+        servo = ls.servo(ARM, "pd", reference={"q": reference}, step=1e-3, kp=400.0, kd=20.0)  # type: ignore[dict-item]
+        return np.asarray(ls.simulate(ARM, ls.State(q=np.zeros(3)), servo, times, step=1e-3).q[-1])
+
+    names = list(ARM.mechanism.freedoms)
+    turned = xr.DataArray(
+        np.degrees(wanted)[:, ::-1],
+        dims=("time", "freedom"),
+        coords={"time": ("time", 1e3 * times, {"units": "ms"}), "freedom": names[::-1]},
+        attrs={"units": "deg"},
+    )
+    np.testing.assert_allclose(end(turned), end(wanted), rtol=1e-9)
+
+    machine = catalog.build("irb6")
+    currents = xr.DataArray([[1500.0] * len(machine.mechanism.actuators)], dims=("time", "actuator"))
+    np.testing.assert_allclose(
+        ls.from_currents(machine, currents.assign_attrs(units="mA")),
+        ls.from_currents(machine, currents / 1e3),
+        rtol=1e-12,
+    )
+    moments = xr.DataArray(np.ones((2, 3)), dims=("time", "actuator"))
+    ramp = ls.profile(
+        xr.DataArray([0.0, 100.0], attrs={"units": "ms"}, dims="time"), moments.assign_attrs(units="N mm")
+    )
+    np.testing.assert_allclose(ramp(0.05), 1e-3)
+    assert ls.profile([0.0, 0.1], moments.assign_attrs(units="N m, N, N m"))(0.05).tolist() == [1.0, 1.0, 1.0]
+    with pytest.raises(ValueError, match="values: got units 'N mm, N'; expected one, or those of SI"):
+        ls.profile([0.0, 0.1], moments.assign_attrs(units="N mm, N"))
+    law = {"coulomb": 1.0, "static": 1.5, "stribeck_velocity": 0.01, "sigma0": 1e5}
+    rates = xr.DataArray(0.1 * np.sin(60.0 * times), dims="time")
+    rubbed = UNTYPED.friction_along("lugre", velocity=rates, times=times, values=law)["force"]
+    again = UNTYPED.friction_along(
+        "lugre",
+        velocity=(rates * 180.0 / np.pi).assign_attrs(units="deg/s"),
+        times=xr.DataArray(1e3 * times, dims="time", attrs={"units": "ms"}),
+        values={**law, "coulomb": xr.DataArray(1e3, attrs={"units": "N mm"})},
+    )["force"]
+    np.testing.assert_allclose(again, rubbed, rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("name", "place", "unit"), [("delta_3rr2rrr", [0.0, 0.1, -0.9], "deg"), ("linear_delta", [0.0] * 3, "rad or m")]
+)
+def test_positions_of_joints_come_in_any_unit(name: str, place: list[float], unit: str) -> None:
+    robot = catalog.build(name)
+    joints = UNTYPED.inverse_kinematics(robot, position=place).to_dataset()["position"]
+
+    def forces(values: xr.DataArray) -> Any:
+        at = ls.JointMotion(position=values, velocity=0.0 * joints.values, acceleration=0.0 * joints.values)
+        return UNTYPED.spanning_tree_dynamics(robot, at, position=place)["force"]
+
+    expected = forces(joints.drop_attrs())
+    scaled = (np.degrees(joints) if unit == "deg" else joints).assign_attrs(units=unit)
+    np.testing.assert_allclose(forces(scaled), expected, rtol=1e-12)
+    for wrong in ("deg or mm", "deg", "kg") if name == "linear_delta" else ("mm", "kg"):
+        with pytest.raises(ValueError, match=f"joint_position: got units '{wrong}'; (expected units of|did|known)"):
+            forces(joints.assign_attrs(units=wrong))
+
+
+@pytest.mark.parametrize("dims", [("foo", "sample"), ("sample",)])
+def test_a_vector_without_its_dim_is_refused(dims: tuple[str, ...]) -> None:
+    place = xr.DataArray(np.zeros((3, 6)[2 - len(dims) :]), dims=dims)
+    text = r"position: got a DataArray with dims .*sample 6; expected 3 numbers \(x, y, z\) along a dim named axis, or"
+    with pytest.raises(ValueError, match=text):
+        ls.inverse_dynamics(DELTA, position=place)

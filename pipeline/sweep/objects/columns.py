@@ -11,9 +11,12 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeGuard, Union
 import numpy as np
 from numpy.typing import NDArray
 
+from pipeline.documents.report import sentence
 from pipeline.documents.tables.table import Table, table
+from pipeline.documents.units import UNITS, unit_name
 from pipeline.errors import refused, show
 from robots.labels import SAME_ROWS, other_rows
+from robots.parameter_errors import nearest
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -76,7 +79,7 @@ def _frame(frame: FrameLike, key: str, names: Container[str]) -> Iterator[tuple[
         if level in names and level not in frame.columns:
             yield str(level), frame.index.get_level_values(level).to_numpy()
     for place, name in enumerate(frame.columns):
-        yield _header(name, frame.attrs.get("units", {}).get(name)), frame.iloc[:, place].to_numpy()
+        yield header(name, frame.attrs.get("units", {}).get(name)), frame.iloc[:, place].to_numpy()
 
 
 def _dataset(dataset: xr.Dataset, names: Container[str]) -> Iterator[tuple[str, object]]:
@@ -87,7 +90,7 @@ def _dataset(dataset: xr.Dataset, names: Container[str]) -> Iterator[tuple[str, 
     for name in known:
         variable = dataset[name].reset_coords(drop=True)
         whole = variable.expand_dims({dim: sizes[dim] for dim in dims if dim not in variable.dims}).transpose(*dims)
-        yield _header(name, variable.attrs.get("units")), whole.to_numpy().reshape(-1)
+        yield header(name, variable.attrs.get("units")), whole.to_numpy().reshape(-1)
 
 
 def _spread(columns: Mapping[str, object], key: str) -> Iterator[tuple[str, object]]:
@@ -120,5 +123,23 @@ def _array(values: object, name: object, key: str) -> np.ndarray:
         raise refused(key, got, rule, "Give every row one number.") from None
 
 
-def _header(name: object, unit: object) -> str:
-    return f"{name} [{unit}]" if unit and "[" not in str(name) else str(name)
+def header(name: object, unit: object) -> str:
+    """Return the header of a column of this name and unit; without a unit, or where the name has one, the name."""
+    return f"{name} [{unit_name(str(unit))}]" if unit and "[" not in str(name) else str(name)
+
+
+def unit_of(value: object) -> str | None:
+    """Return the unit of a DataArray, its attribute `units`, by its name in sweep files; None without one."""
+    unit = value.attrs.get("units") if hasattr(value, "dims") and hasattr(value, "attrs") else None
+    return unit_name(str(unit)) if unit else None
+
+
+def numbers_of(value: xr.DataArray, key: str) -> NDArray[Any]:
+    """Return the numbers of a DataArray in SI units, or of a Series. Raises InputError for a unit that is unknown."""
+    numbers: NDArray[Any] = value.to_numpy()
+    if (name := unit_of(value)) is None:
+        return numbers
+    if name not in UNITS:
+        raise refused(key, f"the unit {show(name)}", "a known unit", sentence(nearest(name, UNITS)))
+    unit = UNITS[name]
+    return numbers if unit.factor == unit.divisor else numbers * unit.factor / unit.divisor

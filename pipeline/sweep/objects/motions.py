@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from pipeline.documents.tables.table import Table, table
 from pipeline.errors import refused
-from pipeline.sweep.objects.columns import columns_of, is_table
+from pipeline.sweep.objects.columns import columns_of, header, is_table, numbers_of, unit_of
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -73,7 +73,8 @@ def angles_of(times: object, rotations: object, key: str) -> Table:
     """
     from scipy.spatial.transform import Rotation
 
-    t, matrices = np.asarray(times, dtype=float), np.asarray(rotations, dtype=float)
+    t = np.asarray(numbers_of(times, key) if hasattr(times, "to_numpy") else times, dtype=float)
+    matrices = np.asarray(rotations, dtype=float)
     if t.ndim != 1 or matrices.shape != (len(t), 3, 3):
         got = f"times of shape {t.shape} with rotations of shape {matrices.shape}"
         raise refused(key, got, "shapes (points,) and (points, 3, 3)")
@@ -106,7 +107,8 @@ def _mapping(value: Mapping[str, object], key: str, names: Sequence[str]) -> Tab
         raise refused(key, f"the keys {', '.join(map(str, value))}", rule)
     if whole:
         return _table(value[times], value[whole], key, names)
-    return table((("t", value[times]), *((name, value[name]) for name in names)), key)
+    columns = {"t": value[times], **{name: value[name] for name in names}}
+    return table(((header(name, unit_of(numbers)), numbers) for name, numbers in columns.items()), key)
 
 
 def _data_array(value: xr.DataArray, key: str, names: Sequence[str]) -> Table:
@@ -118,7 +120,7 @@ def _data_array(value: xr.DataArray, key: str, names: Sequence[str]) -> Table:
     moved = value.transpose(dim, other)
     if other in value.coords and {*map(str, value.coords[other].values)} == {*names}:
         moved = moved.sel({other: list(names)})
-    return _table(value.coords[dim].to_numpy(), moved.to_numpy(), key, names)
+    return _table(value.coords[dim], moved, key, names)
 
 
 def _renamed(columns: Table, key: str) -> Table:
@@ -140,4 +142,5 @@ def _table(times: object, positions: object, key: str, names: Sequence[str]) -> 
         got = f"times of shape {t.shape} with positions of shape {places.shape}"
         rule = f"shapes (points,) and (points, {len(names)}): {', '.join(names)}"
         raise refused(key, got, rule)
-    return table((("t", t), *zip(names, places.T, strict=True)), key)
+    headers = [header(name, unit_of(positions)) for name in names]
+    return table(((header("t", unit_of(times)), t), *zip(headers, places.T, strict=True)), key)

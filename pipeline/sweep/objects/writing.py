@@ -13,7 +13,7 @@ from pipeline.documents.tables.table import Table, packed
 from pipeline.documents.writing import yaml_text
 from pipeline.errors import refused
 from pipeline.sweep.content import FORMAT
-from pipeline.sweep.objects.columns import columns_of, is_table
+from pipeline.sweep.objects.columns import columns_of, is_table, numbers_of, unit_of
 from pipeline.sweep.objects.motions import TIMES, angles_of, points_of, with_rotations
 from pipeline.sweep.sections import AxesSection
 from robots import catalog
@@ -184,6 +184,8 @@ class Writer:
                 hint = "Make all combinations yourself, such as by a DataFrame."
                 raise refused(f"{key}.grid", got, f"at most {LISTED:,}", hint)
             else:
+                if name in ("grid", "list") and isinstance(value, Mapping):
+                    value = {parameter: _with_unit(values) for parameter, values in value.items()}
                 result[name] = plain(value, f"{key}.{name}")
         return result
 
@@ -270,6 +272,12 @@ def _names(section: Any, names: Sequence[str]) -> Sequence[str]:
     return list(columns_of(section, "design", names).columns) if is_table(section) else list(section)
 
 
+def _with_unit(values: object) -> object:
+    """Return the values of a parameter; those of a DataArray with units as numbers and unit of a file."""
+    unit = unit_of(values)
+    return values if unit is None else {"values": np.atleast_1d(np.asarray(values)), "unit": unit}
+
+
 def _is_long(section: object) -> bool:
     """Return whether a section is too long for text: a list, or a column in a mapping, of more than `LISTED` values."""
     if isinstance(section, list):
@@ -296,7 +304,7 @@ def _time(value: object) -> Any:
         return {"stop": plain(value[0], "time"), "step": plain(value[1], "time")}
     hint = "Such as numpy.linspace(0, 1, 1001), (stop, step), or {'stop': 1.0, 'samples': 1001}."
     try:
-        times = real_numbers(value.to_numpy() if hasattr(value, "to_numpy") else value)
+        times = real_numbers(numbers_of(value, "time") if hasattr(value, "to_numpy") else value)
     except (TypeError, ValueError):
         raise refused("time", shown(value), "numbers", hint) from None
     if times.ndim != 1 or len(times) < 2:
@@ -320,7 +328,7 @@ def plain(value: object, key: str) -> Any:
     if isinstance(value, list | tuple | set | frozenset | range):
         return [plain(entry, key) for entry in value]
     if hasattr(value, "to_numpy"):
-        return plain(value.to_numpy(), key)
+        return plain(numbers_of(value, key), key)
     rule = "numbers, texts, lists and dicts"
     raise refused(key, f"an object of type {type(value).__name__}", rule)
 

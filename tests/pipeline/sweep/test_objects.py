@@ -96,6 +96,47 @@ def test_scalars_of_numpy_are_numbers(number: Any) -> None:
         made(gravity=np.array([0, 0, 1], "m8[ns]"))
 
 
+def labelled(values: Any, units: str, *dims: str, **coords: Any) -> xr.DataArray:
+    return xr.DataArray(np.asarray(values), dims=dims, coords=coords, attrs={"units": units})
+
+
+def test_units_of_data_arrays_are_converted() -> None:
+    times = labelled(1e3 * T, "ms", "time")
+    points = labelled(1e3 * POINTS, "millimetre", "time", "axis", time=times)
+    found = made(
+        design={"grid": {"upper_arm": labelled([200, 250, 300], "mm", "arm")}},
+        parameters={"base_radius": labelled(150.0, "mm")},
+        time=labelled(np.linspace(0.0, 500.0, 51), "ms", "time"),
+        outputs=["platform_position"],
+        trajectories={"a": points, "b": (times, points), "c": {"t": times, "position": points}},
+    )
+    np.testing.assert_array_equal(found.design.values()["upper_arm"], [0.2, 0.25, 0.3])
+    plain = made(
+        parameters={"base_radius": 0.15},
+        outputs=["platform_position"],
+        trajectories={"a": (T, POINTS), "b": (T, POINTS), "c": (T, POINTS)},
+    )
+    assert found.parameters == plain.parameters
+    np.testing.assert_allclose(found.times, plain.times, rtol=1e-15)
+    moved, wanted = (compute(each)["platform_position"] for each in (found, plain))
+    np.testing.assert_allclose(moved, wanted, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"design": {"grid": {"upper_arm": labelled([0.2], "kg", "a")}}}, "sweep design.grid.upper_arm.unit: got 'kg'; expected a unit of [m]"),
+        ({"parameters": {"upper_arm": labelled(0.2, "ells")}}, "parameters.upper_arm: got the unit 'ells'; expected a known unit."),
+        ({"time": labelled([0.0, 1.0], "fortnights", "time")}, "time: got the unit 'fortnights'; expected a known unit."),
+        ({"trajectories": {"a": (T, labelled(POINTS, "kg", "time", "axis"))}}, "sweep trajectories.a.file: got the unit 'kg' of the column x; expected a unit of [m]."),
+    ],
+)  # fmt: skip
+def test_units_that_cannot_be_meant_are_told(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError) as refused:
+        made(**changes)
+    assert str(refused.value).startswith(message)
+
+
 def test_dims_of_a_dataset_are_a_grid_and_units_are_those_of_its_attributes() -> None:
     grid = xr.Dataset(coords={"upper_arm": ("upper_arm", [200.0, 250.0], {"units": "mm"}), "base_radius": [0.1, 0.2]})
     design = made(design=grid).design

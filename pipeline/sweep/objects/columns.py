@@ -134,6 +134,11 @@ def unit_of(value: object) -> str | None:
     return unit_name(str(unit)) if unit else None
 
 
+def has_numbers(value: object) -> TypeGuard[xr.DataArray]:
+    """Return whether an object is a DataArray, or a Series or index of pandas."""
+    return hasattr(value, "to_numpy")
+
+
 def numbers_of(value: xr.DataArray, key: str) -> NDArray[Any]:
     """Return the numbers of a DataArray in SI units, or of a Series. Raises InputError for a unit that is unknown."""
     numbers: NDArray[Any] = value.to_numpy()

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from pipeline.documents.tables.table import Table, table
 from pipeline.errors import refused
-from pipeline.sweep.objects.columns import columns_of, header, is_table, numbers_of, unit_of
+from pipeline.sweep.objects.columns import columns_of, has_numbers, header, is_table, numbers_of, unit_of
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -73,7 +73,7 @@ def angles_of(times: object, rotations: object, key: str) -> Table:
     """
     from scipy.spatial.transform import Rotation
 
-    t = np.asarray(numbers_of(times, key) if hasattr(times, "to_numpy") else times, dtype=float)
+    t = np.asarray(numbers_of(times, key) if has_numbers(times) else times, dtype=float)
     matrices = np.asarray(rotations, dtype=float)
     if t.ndim != 1 or matrices.shape != (len(t), 3, 3):
         got = f"times of shape {t.shape} with rotations of shape {matrices.shape}"

@@ -13,7 +13,7 @@ from pipeline.documents.tables.table import Table, packed
 from pipeline.documents.writing import yaml_text
 from pipeline.errors import refused
 from pipeline.sweep.content import FORMAT
-from pipeline.sweep.objects.columns import columns_of, is_table, numbers_of, unit_of
+from pipeline.sweep.objects.columns import columns_of, has_numbers, is_table, numbers_of, unit_of
 from pipeline.sweep.objects.motions import TIMES, angles_of, points_of, with_rotations
 from pipeline.sweep.sections import AxesSection
 from robots import catalog
@@ -304,7 +304,7 @@ def _time(value: object) -> Any:
         return {"stop": plain(value[0], "time"), "step": plain(value[1], "time")}
     hint = "Such as numpy.linspace(0, 1, 1001), (stop, step), or {'stop': 1.0, 'samples': 1001}."
     try:
-        times = real_numbers(numbers_of(value, "time") if hasattr(value, "to_numpy") else value)
+        times = real_numbers(numbers_of(value, "time") if has_numbers(value) else value)
     except (TypeError, ValueError):
         raise refused("time", shown(value), "numbers", hint) from None
     if times.ndim != 1 or len(times) < 2:
@@ -327,7 +327,7 @@ def plain(value: object, key: str) -> Any:
         return {str(name): plain(entry, f"{key}.{name}") for name, entry in value.items()}
     if isinstance(value, list | tuple | set | frozenset | range):
         return [plain(entry, key) for entry in value]
-    if hasattr(value, "to_numpy"):
+    if has_numbers(value):
         return plain(numbers_of(value, key), key)
     rule = "numbers, texts, lists and dicts"
     raise refused(key, f"an object of type {type(value).__name__}", rule)

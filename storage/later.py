@@ -13,7 +13,7 @@ from typing import Any, Literal, get_args
 
 from robots.quantities import QUANTITIES, Quantity
 from storage.encoding.documents import MAX_BYTES, METADATA, parse_json
-from storage.errors import StoreError
+from storage.errors import StoreError, cause
 from storage.layout import Layout
 from storage.places.location import Location, refusals
 from storage.schema import NAME
@@ -39,8 +39,8 @@ def later_rows(location: Location, layout: Mapping[str, Any]) -> tuple[Quantity,
         return tuple(_row(name, arrays[name], layout["sizes"]) for name in names)
     except (FileNotFoundError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise StoreError(
-            f"{file}: missing or damaged ({error!r}); only it describes {', '.join(map(str, names))!r:.200}, which "
-            "this version does not know; restore it from a copy, or open the store with the version that wrote it"
+            f"{file}: missing or damaged ({cause(error)}); only it describes {', '.join(map(str, names))!r:.200}, "
+            "which this version does not know; restore it from a copy, or open the store with the version that wrote it"
         ) from error
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import difflib
 import json
+import os
 import re
 import zlib
 from collections.abc import Mapping
@@ -16,7 +17,7 @@ from typing import Any, Literal
 from robots.data_classes import dataclass, field
 from storage.encoding.checksums import Checksum, Hashing
 from storage.encoding.documents import MAX_BYTES, parse_json
-from storage.errors import StoreError
+from storage.errors import StoreError, cause
 from storage.inside import MANIFEST
 from storage.later import later_rows
 from storage.layout import Layout
@@ -127,6 +128,8 @@ class Manifest:
         location = locate(store)
         file = location.at(MANIFEST)
         with refusals(location):
+            if os.path.isfile(str(location)):
+                raise StoreError(f"{location}: is a file; expected the folder of a store")
             if not location.is_folder():
                 raise StoreError(f"{location}: there is no store; check the path, or run the sweep first")
             if not location.has(MANIFEST):
@@ -137,7 +140,7 @@ class Manifest:
         try:
             return cls._parse(file, parse_json(text), location)
         except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise StoreError(f"{file}: damaged ({error!r}); {MEND}") from error
+            raise StoreError(f"{file}: damaged ({cause(error)}); {MEND}") from error
 
     @classmethod
     def _parse(cls, file: str, data: dict[str, Any], location: Location) -> Manifest:

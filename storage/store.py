@@ -27,7 +27,7 @@ from storage.coordinates import LazyCoordinate, read_checked, read_chunks, requi
 from storage.encoding.checksums import Hashing, checksum
 from storage.encoding.documents import MAX_BYTES, METADATA, parse_json
 from storage.encoding.shards import COMPRESSOR, LEVEL
-from storage.errors import StoreError
+from storage.errors import StoreError, cause
 from storage.expected import Expected
 from storage.files import Files
 from storage.growth import manifest_in_force, settled
@@ -191,7 +191,7 @@ def _told(location: Location) -> Iterator[None]:
         if isinstance(error, OSError) and not is_missing and (advice := known_advice(error)):
             raise StoreError(f"{location}: {error.strerror or error}; {advice}") from error
         raise StoreError(
-            f"{location}: its metadata or a coordinate is damaged ({error!r}); limbsweep verify says which file"
+            f"{location}: its metadata or a coordinate is damaged ({cause(error)}); limbsweep verify says which file"
         ) from error
 
 
@@ -456,7 +456,7 @@ def open_arrays(store: LocationLike) -> tuple[dict[str, NDArray[Any]], str]:
     except StoreError:
         raise
     except Exception as error:  # as in open_results
-        raise StoreError(f"{location}: is no store of recordings, or a damaged one ({error!r})") from error
+        raise StoreError(f"{location}: is no store of recordings, or a damaged one ({cause(error)})") from error
 
 
 def _consolidated(files: dict[str, bytes]) -> dict[str, bytes]:

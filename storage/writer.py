@@ -17,7 +17,7 @@ from storage.encoding import shards
 from storage.encoding.checksums import Hashing, checksum, content, matches
 from storage.encoding.documents import MAX_BYTES, METADATA, parse_json
 from storage.encoding.shards import ShardError
-from storage.errors import StoreError
+from storage.errors import StoreError, cause
 from storage.layout import Layout
 from storage.ledger import Receipt
 from storage.manifest import MANIFEST, MEND, Manifest
@@ -179,7 +179,7 @@ def require_form(location: Location, layout: Layout) -> None:
         forms = {name: _form(arrays[name]) for name in layout.variables}
         problems = {name: _attributes_problem(arrays[name]["attributes"]) for name in layout.variables}
     except (ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
-        raise StoreError(f"{file}: damaged ({error!r}); {MEND}") from error
+        raise StoreError(f"{file}: damaged ({cause(error)}); {MEND}") from error
     for name, form in forms.items():
         variable = layout.variables[name]
         expected = (variable.shape, variable.shard, variable.chunk, variable.row.dtype, _CODECS)

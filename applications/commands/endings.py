@@ -7,16 +7,19 @@ import shlex
 import click
 
 import storage
+from pipeline.monitor.progress import counted
 from pipeline.monitor.samples import FAILED, failed_samples, none_failed
 
 
 def end(store: str, blocks: int, cases: int, again: str) -> None:
     """Exit with 1 where something is missing in a store."""
     if blocks:
-        click.echo(f"{blocks} blocks failed; try them again with: {again}", err=True)
+        click.echo(f"{counted(blocks, 'block')} failed; try again with: {again}", err=True)
     if cases:
         command = shlex.join(["limbsweep", "status", store])
-        click.echo(f"{cases} cases cannot be computed and hold NaN; {command} says which and why", err=True)
+        click.echo(
+            f"{counted(cases, 'case')} cannot be computed: NaN in the store; {command} says which and why", err=True
+        )
     if blocks or cases:
         raise click.exceptions.Exit(1)
 

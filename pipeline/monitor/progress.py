@@ -127,13 +127,13 @@ def headline(event: Started) -> str:
     dashboard = f"; dashboard {event.dashboard}" if event.dashboard else ""
     whole = ", a task for each" if event.granularity == "block" else ""
     whole += f", computed in {event.parts} parts for lack of memory" if event.parts > 1 else ""
-    return f"{event.total_blocks} blocks{whole}, {samples} samples{resumed}{dashboard}"
+    return f"{counted(event.total_blocks, 'block')}{whole}, {samples} samples{resumed}{dashboard}"
 
 
 def summary(event: Finished) -> str:
     """Summarize a finished run: samples, time, rate, failures."""
     rate = count(event.samples / event.seconds) if event.seconds > 0 else "-"
-    failed = f"; {event.failed_blocks} blocks given up" if event.failed_blocks else ""
+    failed = f"; {counted(event.failed_blocks, 'block')} given up" if event.failed_blocks else ""
     failed += f"; {event.failed_cases} cases hold NaN" if event.failed_cases else ""
     return f"{count(event.samples)} samples in {clock(event.seconds)}, {rate} samples/s{failed}"
 

@@ -123,7 +123,7 @@ class RunStatus:
             yield "workers", described(self.workers)
         yield "run by", _words(self.owner) if self.owner else "no process now"
         if self.last is not None:
-            yield "last sign", datetime.fromtimestamp(self.last, UTC).isoformat(timespec="seconds")
+            yield "last event", datetime.fromtimestamp(self.last, UTC).isoformat(timespec="seconds")
         if self.news:
             yield "news", self.news
         for block in self.stuck:

@@ -23,7 +23,7 @@ from pipeline.sweep.stored import SWEEP_FINGERPRINT, functions_of, stored_sweep
 from storage.completion import finish
 from storage.encoding.checksums import Hashing, checksum
 from storage.encoding.documents import MAX_BYTES, METADATA, parse_json
-from storage.errors import StoreError
+from storage.errors import StoreError, cause
 from storage.files import Files
 from storage.growth import FOLDER, is_growing, manifest_in_force
 from storage.integrity import StoreDamage
@@ -189,7 +189,7 @@ def repair_manifest(place: Location, folder: str | Path) -> tuple[str, ...]:
         planned = plan(sweep)
         layout = planned.layout.moved(block=_block(group, planned.layout))
     except (OSError, ValueError, KeyError, TypeError, AttributeError, IndexError) as error:
-        raise StoreError(f"{damage}\n{place.at(METADATA)}: no help either ({error!r}); {LOST}") from error
+        raise StoreError(f"{damage}\n{place.at(METADATA)}: no help either ({cause(error)}); {LOST}") from error
     if sweep.fingerprint != attributes.get("fingerprint"):
         raise StoreError(f"{damage}\n{place.at(METADATA)}: holds a sweep with another fingerprint; {LOST}")
     require_form(place, layout)

@@ -19,6 +19,7 @@ from pipeline.execution.contents import plan_at
 from pipeline.execution.device import on_device
 from pipeline.execution.executors import make_executor
 from pipeline.execution.run import run
+from pipeline.monitor.progress import counted
 from pipeline.stores.recompute import differing, uncomputable
 from pipeline.stores.repair import check_derived, repair_files, repair_manifest
 from pipeline.sweep.stored import stored_sweep
@@ -77,7 +78,7 @@ class Verification:
         """Yield the rows that `limbsweep verify` prints."""
         yield "blocks", f"{self.blocks:,} read, {size(self.bytes)} before compression"
         if self.recomputed:
-            yield "computed again", f"{len(self.recomputed):,} blocks, seed {self.seed}"
+            yield "computed again", f"{counted(len(self.recomputed), 'block')}, seed {self.seed}"
         if self.repaired:
             yield "repaired", f"blocks {', '.join(map(str, self.repaired))}"
         for file in self.restored:
@@ -88,7 +89,7 @@ class Verification:
             yield "later version", self.later
         for finding in self.findings:
             yield finding.kind, str(finding)
-        yield "result", "sound" if self.is_sound else f"{len(self.findings)} findings"
+        yield "result", "sound" if self.is_sound else counted(len(self.findings), "finding")
 
 
 @check_arguments

@@ -385,7 +385,7 @@ def test_failed_blocks_give_status_1(tiny: Path) -> None:
     result = run_with(failing, str(tiny), "--store", "my results.zarr")
     assert result.exit_code == 1
     assert "block 2 given up: worker died twice" in result.stderr
-    assert "1 blocks failed; try them again with: limbsweep run tiny.yaml --store 'my results.zarr'" in result.stderr
+    assert "1 block failed; try again with: limbsweep run tiny.yaml --store 'my results.zarr'" in result.stderr
 
 
 def test_ctrl_c_says_how_to_go_on(tiny: Path) -> None:

@@ -267,7 +267,7 @@ def test_a_folder_that_is_no_store_is_refused_and_left_alone(tmp_path: Path) -> 
     with pytest.raises(StoreError, match=r"mine: not a store of limbsweep; expected a file limbsweep\.json in it"):
         go(path)
     (tmp_path / "file").write_text("x")
-    with pytest.raises(StoreError, match="file: there is no store"):
+    with pytest.raises(StoreError, match="file: is a file; expected the folder of a store"):
         go(tmp_path / "file")
     assert [each.name for each in path.iterdir()] == ["thesis.txt"]
 
@@ -328,7 +328,7 @@ def test_failed_blocks_end_the_command_with_1_and_a_second_one_with_0(
         first = CliRunner().invoke(cli, command)
     assert first.exit_code == 1
     assert "block 3 given up: ZeroDivisionError: poison in 3" in first.stderr
-    assert "1 blocks failed; try them again with: limbsweep run few.yaml" in first.stderr
+    assert "1 block failed; try again with: limbsweep run few.yaml" in first.stderr
     assert CliRunner().invoke(cli, command).exit_code == 0
     assert content_hash(Path("few.zarr")) == expected
 

@@ -121,7 +121,7 @@ def test_poisoned_cases_are_flagged_and_nothing_else(
     for _ in range(2):  # as long as the store has them
         again = CliRunner().invoke(cli, ["run", "few.yaml"])
         assert again.exit_code == 1
-        assert "6 cases cannot be computed and hold NaN; limbsweep status few.zarr says which" in again.stderr
+        assert "6 cases cannot be computed: NaN in the store; limbsweep status few.zarr says which" in again.stderr
     told = CliRunner().invoke(cli, ["status", "few.zarr"])
     assert (told.exit_code, "finished" in told.stdout) == (0, True)
     assert "design 1, friction 2, trajectory 0 holds NaN: ZeroDivisionError: a poisoned design" in told.stdout

@@ -81,7 +81,7 @@ def test_a_script_gets_lines_where_it_asks_for_them(capsys: pytest.CaptureFixtur
     assert capsys.readouterr().err == ""
     ls.run(sweep, progress=True)
     first, second, *failed = capsys.readouterr().err.splitlines()
-    assert first == "1 blocks, a task for each, 5 samples"
+    assert first == "1 block, a task for each, 5 samples"
     assert second.startswith("5 samples in 0:00:0")
     assert failed[0] == "2 of 5 samples failed (40 %) and hold NaN:"
     assert "NOT_REACHABLE" in failed[1]

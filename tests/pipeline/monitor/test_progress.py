@@ -57,7 +57,7 @@ def test_lines_of_a_run() -> None:
         "50 %  2 k of 4 k samples, 100 samples/s, 0:00:20 left",
         "block 2 given up: needs [2 GiB], has 1 GiB",
         "62 %  2.5 k of 4 k samples, 50 samples/s, 0:00:30 left",
-        "1.5 k samples in 0:00:02, 750 samples/s; 1 blocks given up",
+        "1.5 k samples in 0:00:02, 750 samples/s; 1 block given up",
     ]
 
 

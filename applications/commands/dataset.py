@@ -15,10 +15,10 @@ from applications.identification import dataset_card
 from applications.publishing.publish import check_folder, checked_publication
 from applications.publishing.publish import publish as publish_store
 from pipeline.errors import size
+from pipeline.execution import opening
 from pipeline.execution.graph import Granularity
 from pipeline.sweep.model import Sweep
 from robots.extras import require_extra
-from storage import open_results
 
 
 class PublishOptions(TypedDict):
@@ -47,7 +47,7 @@ def dataset(
             raise Refused(f"{sweep}: got neither measurement nor split; expected one of them; or use limbsweep run")
     run(sweep, subset, store, cluster, granularity)
     for parsed, place in stores:
-        dataset_card.write(place, parsed, open_results(place, unfinished=True))
+        dataset_card.write(place, parsed, opening.open(place, unfinished=True))
         click.echo(f"card in {place}/{dataset_card.FILE}")
         if publish is not None:
             folder = _target(publish, parsed, len(stores))

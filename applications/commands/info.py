@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from xarray import DataArray, Dataset
 
 from applications.commands.terminal import print_rows
 from pipeline.errors import size
+from pipeline.execution import opening
 from pipeline.execution.digest import results_digest, slabs
 from pipeline.monitor.samples import meanings, occurring
 from storage.integrity import require_sound_metadata
@@ -21,6 +22,8 @@ DIGESTED = 1 << 30
 CODES = 1 << 24
 """Bytes of codes that are counted at a time."""
 
+NO_UNITS: Mapping[str, str] = {}
+
 HIDDEN = ("sweep", "finished")
 """Attributes without a row: the text of the sweep is too long, the state has a row of its own."""
 
@@ -28,7 +31,8 @@ HIDDEN = ("sweep", "finished")
 def info(store: str, digest: bool) -> None:
     """Describe the content of a store."""
     require_sound_metadata(store)
-    print_rows(_rows(open_results(store, unfinished=True), store, digest))
+    units = _units(opening.open(store, unfinished=True))
+    print_rows(_rows(open_results(store, unfinished=True), store, digest, units))
 
 
 def _digest(dataset: Dataset, whole: bool) -> str:
@@ -38,8 +42,19 @@ def _digest(dataset: Dataset, whole: bool) -> str:
     return f"limbsweep info --digest computes it from {size(dataset.nbytes)}"
 
 
-def _rows(dataset: Dataset, store: LocationLike, whole: bool) -> Iterator[tuple[str, ...]]:
-    """Yield the rows for a dataset and its store: state, size, attributes, dims, variables, statuses."""
+def _units(dataset: Dataset) -> dict[str, str]:
+    """Return the units of results, those of each component where these differ."""
+    described = {str(name): variable.attrs for name, variable in dataset.data_vars.items()}
+    return {name: str(each.get("units", each.get("component_units", "-"))) for name, each in described.items()}
+
+
+def _rows(
+    dataset: Dataset, store: LocationLike, whole: bool, units: Mapping[str, str] = NO_UNITS
+) -> Iterator[tuple[str, ...]]:
+    """Yield the rows for a dataset and its store: state, size, attributes, dims, variables, statuses.
+
+    units: replacements of those in the dataset, by the name of a variable.
+    """
     yield "state", "finished" if dataset.attrs.get("finished", True) else "not finished"
     if "written" in dataset.coords:
         written = dataset["written"]
@@ -56,7 +71,8 @@ def _rows(dataset: Dataset, store: LocationLike, whole: bool) -> Iterator[tuple[
     yield "dims", ", ".join(f"{name} {length}" for name, length in dataset.sizes.items())
     for name, variable in dataset.data_vars.items():
         dims = ", ".join(map(str, variable.dims))
-        yield str(name), f"({dims}) [{variable.attrs.get('units', '-')}] {variable.attrs.get('long_name', '')}".rstrip()
+        unit = units.get(str(name), str(variable.attrs.get("units", "-")))
+        yield str(name), f"({dims}) [{unit}] {variable.attrs.get('long_name', '')}".rstrip()
     for variable in dataset.data_vars.values():
         if "flag_meanings" in variable.attrs:
             yield from _flags(variable)

@@ -15,9 +15,9 @@ from applications.studies.cases import by_cases, dims_of, labels_of, stored_numb
 from applications.studies.columns import Objective, objective, refuse, unit, value_of
 from applications.studies.stored_factors import FRICTION_SET, varied_numbers
 from pipeline.documents.outputs import CellWriter, output
+from pipeline.execution import opening
 from pipeline.sweep.question.question import StudyQuestion
 from pipeline.sweep.question.reader import stored_question
-from storage import open_results
 
 TableRows = list[Sequence[str]]
 
@@ -39,7 +39,7 @@ def every_design(store: str, names: Sequence[str] = ()) -> xr.Dataset:
 
     Gains and initial states of simulations are designs as well; friction sets where one of `names` is swept there.
     """
-    ds = open_results(store, unfinished=True)
+    ds = opening.open(store, unfinished=True)
     return by_design(ds, friction=any(name in ds.coords and ds[name].dims == ("friction",) for name in names))
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from pipeline.errors import size
+from pipeline.execution.conventions import units_of
 from pipeline.sweep.axes.columns import TRUTH
 from pipeline.sweep.dataset_split import PARTED, part_name
 from robots.dims import GAINS, STATE
@@ -126,7 +127,7 @@ def _variables(data: Dataset) -> list[str]:
 
 
 def _variable(name: str, variable: DataArray) -> str:
-    units, text = variable.attrs.get("units", ""), variable.attrs.get("long_name", "")
+    units, text = units_of(variable.attrs), variable.attrs.get("long_name", "")
     return f"`{name}` ({', '.join(map(str, variable.dims))}) [{units}]: {text}"
 
 

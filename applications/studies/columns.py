@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from pipeline.documents.report import sentence
 from pipeline.errors import InputError, refused
+from pipeline.execution.conventions import units_of
 from pipeline.sweep.axes.columns import CASE
 from pipeline.sweep.question.question import WEIGHTED, split_objective, split_tolerances, split_trajectory
 from robots.arguments import check_arguments
@@ -238,9 +239,9 @@ def base_of(name: str, quantities: Container[Any] = QUANTITIES) -> tuple[str, st
 
 
 def unit(ds: xr.Dataset, name: str) -> str:
-    """Return the unit of a column, empty where it has none."""
+    """Return the unit of a column, each one where those of its components differ; empty where it has none."""
     source = name if name in ds.coords else base_of(name, {*QUANTITIES, *ds.data_vars})[0]
-    return str(ds[source].attrs.get("units", "")) if source in ds.variables else ""
+    return units_of(ds[source].attrs) if source in ds.variables else ""
 
 
 @check_arguments

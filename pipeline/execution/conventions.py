@@ -63,6 +63,12 @@ def with_conventions(dataset: Dataset, sweep: Sweep | None, files: FileSource | 
     return result
 
 
+def units_of(attributes: Mapping[Any, Any]) -> str:
+    """Return the unit of a variable from its attributes: `N m or N` where those of its components differ."""
+    components = str(attributes.get("component_units", "")).split(", ")
+    return str(attributes.get("units", EITHER.join(dict.fromkeys(components))))
+
+
 def files_of(dataset: Dataset) -> FileSource | None:
     """Return the files that the sweep of a dataset names, where it has kept them."""
     files: FileSource | None = dataset.encoding.get(FILES)

@@ -96,7 +96,9 @@ STORE = argument("store", callback=_named)
 STORES = argument("stores", metavar="STORE...", nargs=-1, required=True, callback=_all_named)
 SUBSET = option("--subset", metavar="NAME", help="A named subset of the file (section subsets).")
 TARGET = option(
-    "--store", callback=_named, help="Folder or URL of the store; default: SWEEP with .zarr, or the STORE given."
+    "--store",
+    callback=_named,
+    help="Folder or URL of the store; default: SWEEP's name with .zarr in the current folder, or the STORE given.",
 )
 CLUSTER = option("--cluster", type=FILE, help="Cluster file; default: this machine.")
 CLUSTER_CHECKED = option("--cluster", type=FILE, help="Cluster file: check its workers and their way to the store.")

@@ -11,6 +11,7 @@ from applications.report.data.designs import SUMMED, DesignColumn
 from applications.report.data.display import display_unit, quantity, rounded
 from applications.report.data.results import Results
 from applications.studies.columns import objective
+from pipeline.execution.conventions import units_of
 from robots.data_classes import dataclass
 
 BOUND = re.compile(r"\s*(\w+)\s*(<=?|>=?)\s*(?:([-+]?\d*\.?\d+(?:[eE][-+]?\d+)?)|([A-Za-z]\w*))\s*")
@@ -169,7 +170,7 @@ def _span(results: Results, name: str) -> str:
     if values.dtype.kind not in "fiu":
         return f"{len(np.unique(values))} {name.replace('_', ' ')} names".replace("trajectory names", "trajectories")
     low, high = float(values.min()), float(values.max())
-    unit = display_unit(str(values.attrs.get("units", "")), high)
+    unit = display_unit(units_of(values.attrs), high)
     return f"{name.replace('_', ' ')} {unit.number(low)} to {unit.text(high)}"
 
 

@@ -25,6 +25,7 @@ from applications.studies.shares import LEAST, Explained, from_samples
 from applications.studies.space import DesignSpace
 from applications.studies.stored_factors import FRICTION_SET
 from pipeline.errors import InputError
+from pipeline.execution.conventions import units_of
 from pipeline.sweep.axes.columns import CASE, STORED
 from pipeline.sweep.question.question import NO_QUESTION, StudyQuestion
 from robots.data_classes import dataclass, field, replace
@@ -331,7 +332,7 @@ def designs(dataset: Dataset, question: StudyQuestion = NO_QUESTION) -> Designs:
     reduced = xarray.Dataset({name: worst(dataset[name]) for name in objective_names}).compute()
     good = _good(dataset, [np.asarray(reduced[name].values, float) for name in objective_names])
     parameters = [
-        DesignColumn(str(name), x.attrs.get("units", ""), x.attrs.get("long_name", ""), np.asarray(x.values, float))
+        DesignColumn(str(name), units_of(x.attrs), x.attrs.get("long_name", ""), np.asarray(x.values, float))
         for name, x in dataset.coords.items()
         if x.dims == ("design",) and name not in ("design", FRICTION_SET) and x.dtype.kind in "fiu"
     ]
@@ -415,7 +416,7 @@ def _objective(variable: DataArray, values: Array) -> DesignColumn:
     dims = [str(dim) for dim in variable.dims if dim != "design" and not (summed and dim == "actuator")]
     parts = ["sum of all actuators"] * summed + [f"worst over {', '.join(dims)}"] * bool(dims)
     text = attributes.get("long_name", "")
-    return DesignColumn(name, attributes.get("units", ""), text, values, True, ", ".join(parts), sign)
+    return DesignColumn(name, units_of(attributes), text, values, True, ", ".join(parts), sign)
 
 
 def _is_objective(name: str, variable: DataArray) -> bool:

@@ -43,7 +43,7 @@ def swept(dataset: Dataset, units: Mapping[str, str]) -> Iterator[TableRow]:
 
 
 _SWEPT = {"design": "designs", "friction": "friction sets", "trajectory": "trajectories", "time": "times"}
-_STRUCTURE = ("actuator", "limb", "joint", "axis", "wrench", "written")
+_STRUCTURE = ("design", "actuator", "limb", "joint", "axis", "wrench", "written")
 
 
 def _range(values: DataArray, units: str) -> str:

@@ -88,7 +88,7 @@ def read_sweep(attributes: Mapping[str, object], files: Path | FileSource | None
     """
     name = "the sweep in the store"
     if "sweep" not in attributes:
-        rule = "a dataset with the attribute 'sweep', as storage.open_results gives it"
+        rule = "a dataset with the attribute 'sweep', as limbsweep.open gives it"
         raise refused("dataset", "no sweep", rule)
     sweep = Sweep.from_text(str(attributes["sweep"]), name, files or Path())
     if sweep.fingerprint != attributes.get(SWEEP_FINGERPRINT, attributes.get("fingerprint")):
@@ -238,7 +238,7 @@ def results_of(
     """
     from xarray import Dataset
 
-    from storage import open_results
+    from pipeline.execution import opening
 
     folder = None if files is None else Path(files)
     if isinstance(store, Dataset):
@@ -246,7 +246,7 @@ def results_of(
             raise refuse("dataset", "no dim design", "a dataset with designs", "Select by a list: isel(design=[3]).")
         dataset, stored = by_design(_with_dims(store)), None if files is not None else files_of(store)
     else:
-        dataset, stored = by_design(open_results(store, unfinished=True)), stored_files(store, folder or ".")
+        dataset, stored = by_design(opening.open(store, unfinished=True)), stored_files(store, folder or ".")
     asked = stored_question(dataset.attrs, dataset.coords)
     asked = asked.with_options(question.objectives, question.where, question.cases)
     return ComputedResults(dataset, design, friction, folder, stored, asked)

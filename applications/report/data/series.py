@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from applications.report.data.case import DesignCase
 from applications.report.data.sketch import LimbSketch, sketch
+from pipeline.execution.conventions import units_of
 from robots.data_classes import dataclass
 from robots.model import Mechanism
 from storage.times import samples_of, times_of
@@ -83,7 +84,7 @@ def quantities(case: DesignCase) -> Iterator[ActuatorSeries]:
             continue
         quantity = case.results[name].transpose("trajectory", "time", "actuator")
         # The store knows the units of its drives; recomputed quantities use the same units.
-        units = quantity.attrs.get("units", "")
+        units = units_of(quantity.attrs)
         title = "torque" if units == "N m" else title
         yield ActuatorSeries(name, title, units, quantity.values)
         if name == "actuator_force" and case.frictionless is not None:

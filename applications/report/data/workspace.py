@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from applications.report.data.case import MOST_TRAJECTORIES, DesignCase
 from applications.report.data.results import Results
+from pipeline.execution.conventions import units_of
 from robots.data_classes import dataclass
 from robots.model import Robot
 from robots.status import Status
@@ -52,7 +53,8 @@ def _known(colours: Iterator[Colour]) -> tuple[Colour, ...]:
 def _of_case(case: DesignCase) -> Iterator[Colour]:
     if "actuator_force" in case.results:
         force = case.results["actuator_force"]
-        kind, units = ("torque", "N m") if force.attrs.get("units") == "N m" else ("force", force.attrs["units"])
+        units = units_of(force.attrs)
+        kind = "torque" if units == "N m" else "force"
         yield Colour(f"largest {kind} of an actuator [{units}]", np.abs(force.values).max(axis=-1))
     if case.robot is not None and (position := visited(case)) is not None:
         rotation = case.results["platform_rotation"].values if "platform_rotation" in case.results else None

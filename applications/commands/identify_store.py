@@ -14,14 +14,12 @@ from pipeline.documents.outputs import checked_suffix
 
 def identify(options: IdentifyOptions) -> None:
     """Estimate base parameters of the designs of a store."""
-    of_recordings = (
-        options.robot_file, options.page, options.netcdf, options.columns, options.store, options.deviations
-    )  # fmt: skip
-    if any(option is not None for option in of_recordings):
-        raise Refused(
-            "--robot, --report, --dataset, --columns, --store, --deviations: got a store of results; expected "
-            "recordings"
-        )
+    of_recordings = {
+        "--robot": options.robot_file, "--report": options.page, "--dataset": options.netcdf,
+        "--columns": options.columns, "--store": options.store, "--deviations": options.deviations,
+    }  # fmt: skip
+    if unfit := [name for name, value in of_recordings.items() if value is not None]:
+        raise Refused(f"{', '.join(unfit)}: got a store of simulated results; this option is for recordings")
     if options.output is not None:
         checked_suffix(options.output, FORMATS)
     identified = estimate(

@@ -159,10 +159,11 @@ def _equal_masses(reading: SweepReading, design: DesignAxis) -> Iterator[Problem
         by_it = {*_stretched(short, moved)}
         found |= {link: name for link in _stretched(short, long) if link in by_it and link not in found}
     if found:
-        links = ", ".join(f"{link} by {name}" for link, name in found.items())
+        links = ", ".join(f"{link} (with {name})" for link, name in found.items())
         rule = "masses that follow from lengths"
         hint = "Give the links profiles and materials in a section shapes, or derive their masses."
-        yield reading.report.document.problem(("design",), f"links of other lengths, as heavy: {links}", rule, hint)
+        got = f"links whose length changes, and whose mass does not: {links}"
+        yield reading.report.document.problem(("design",), got, rule, hint)
 
 
 def _stretched(short: Mechanism, long: Mechanism) -> Iterator[str]:

@@ -108,6 +108,7 @@ ROWS = (
     called("K figure no drawing", "figure x.zarr front --output taken.svg", "is not an SVG picture", prepare=_file("taken.svg")),
     called("K figure no document", "figure x.zarr front --output taken.pdf", "is not a PDF document", prepare=_file("taken.pdf", b"")),
     called("K identify", "identify x.zarr --output sweep.yaml", "--output: got 'sweep.yaml', which exists already"),
+    called("K identify a store", "identify x.zarr --robot found.yaml --report found.html", "--robot, --report: got a store of simulated results; this option is for recordings"),
     called("K excite", "excite sweep.yaml --output sweep.yaml", "--output: got 'sweep.yaml', which exists already", "by --overwrite."),
     called("K import", "import sweep.yaml --output sweep.yaml", "--output: got 'sweep.yaml', which exists already"),
     called("K csv", "study pareto x.zarr --objective peak_force --csv sweep.yaml", "--csv: got 'sweep.yaml', which exists already"),

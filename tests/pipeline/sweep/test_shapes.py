@@ -108,7 +108,7 @@ def test_links_that_grow_without_getting_heavier_are_told() -> None:
     before, after = TEXT.index("shapes:\n"), TEXT.index("trajectories:")
     plain = TEXT[:before] + TEXT[after:].replace(", least_stiffness, clearance", "")
     (warning,) = ls.Sweep.from_text(plain.replace("[0.5, 0.56]", "[0.4, 0.56]")).warnings
-    assert "links of other lengths, as heavy: proximal by proximal_length" in str(warning)
+    assert "links whose length changes, and whose mass does not: proximal (with proximal_length)" in str(warning)
     shaped = [plain, TEXT, plain.replace("[0.5, 0.56]", "[0.4, 0.56]").replace("[peak_force]", "[condition]")]
     derived = plain.replace("[0.5, 0.56]}}", "[0.4, 0.56]}, derive: {proximal_mass: 3 * proximal_length}}")
     assert not any(ls.Sweep.from_text(text).warnings for text in (*shaped, derived))

@@ -12,8 +12,11 @@ import numpy as np
 from pipeline.documents.document import KeyPath
 from pipeline.documents.report import Report
 from pipeline.errors import Problem
+from pipeline.sweep.axes.derived import DependentAxis
+from pipeline.sweep.axes.kinds import Axis, Sampled, part_with
 from pipeline.sweep.design_axis import DesignAxis
 from pipeline.sweep.loads.reader import LoadsContent
+from pipeline.sweep.question.reader import QuestionContent
 from pipeline.sweep.reading import SweepReading
 from robots.criteria.shapes import Line, joint_points, lines_of
 from robots.drives import COUPLED, SLOW, uncoupled
@@ -60,6 +63,24 @@ def warnings(reading: SweepReading) -> Iterator[Problem]:
     if reading.design is not None:
         yield from _heavy_payloads(reading, reading.design)
         yield from _equal_masses(reading, reading.design)
+        yield from _drawn_cases(reading, reading.design.axis)
+
+
+def _drawn_cases(reading: SweepReading, axis: Axis) -> Iterator[Problem]:
+    """Warn of operating cases that are drawn together with other parameters: no design would have all of them."""
+    section = reading.said(QuestionContent)
+    cases = () if section is None else section.cases
+    while isinstance(axis, DependentAxis):
+        axis = axis.base
+    for number, name in enumerate(cases):
+        part = part_with(axis, name) if name in axis.names else axis
+        others = [other for other in part.names if other not in cases]
+        if isinstance(part, Sampled) and name in part.names and others:
+            got = f"{name}, which is drawn together with {', '.join(others)}"
+            hint = "Move it from the sample into a grid beside it, such as grid: {" + name + ": {values: [...]}}."
+            yield reading.report.document.problem(
+                ("study", "cases", number), got, "cases that every design has, for its worst to be known", hint
+            )
 
 
 def empty_parts(report: Report, sweep: Sweep) -> Iterator[Problem]:

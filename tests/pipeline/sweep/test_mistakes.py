@@ -210,3 +210,29 @@ study: {objectives: [min energy_sum], where: [usable_share >= 1]}
     assert "Write energy_sum_on_swing." in str(warning)
     assert not Sweep.from_text(text.replace("min energy_sum", "min energy_sum_on_swing")).warnings
     assert not Sweep.from_text(text.replace("min energy_sum", "min peak_force")).warnings
+
+
+def test_cases_that_no_design_has_all_of_are_warned_of() -> None:
+    text = """
+limbsweep: 1
+robot: five_bar
+design:
+  sample:
+    method: sobol
+    count: 8
+    seed: 1
+    parameters: {proximal_length: {low: 0.5, high: 0.55}, payload_mass: {low: 0, high: 2}}
+  where: [proximal_length < 0.54]
+trajectories: {swing: {kind: line_sine, amplitude: [0.05, 0, 0], period: 1.0}}
+time: {stop: 1, samples: 5}
+metrics: [peak_force]
+study: {objectives: [min peak_force], cases: [payload_mass]}
+"""
+    (warning,) = Sweep.from_text(text).warnings
+    assert "study.cases[0]: got payload_mass, which is drawn together with proximal_length; expected" in str(warning)
+    assert "such as grid: {payload_mass: {values: [...]}}." in str(warning)
+    apart = text.replace(", payload_mass: {low: 0, high: 2}", "").replace(
+        "  where", "  grid: {payload_mass: [0, 2]}\n  where"
+    )
+    assert not Sweep.from_text(apart).warnings
+    assert not Sweep.from_text(text.replace(", cases: [payload_mass]", "")).warnings

@@ -19,7 +19,7 @@ import shlex
 import sys
 import threading
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Union
+from typing import TYPE_CHECKING, Any, Literal, Union
 
 from pipeline.cluster import kinds
 from pipeline.cluster.file import ClusterConfig
@@ -248,7 +248,12 @@ Connectable = ClusterConfig | UserCluster
 """Inputs of `pipeline.cluster.connection.connect`, which makes a client of them."""
 
 ClusterLike = Union[str, os.PathLike[str], ClusterConfig, UserCluster, "Client", "DaskCluster", None]
-"""Argument that names a cluster: its file or the content of that, an address, a client, a cluster object, or None."""
+"""Argument that names a cluster: its file or the content of that, a kind that needs no keys, an address, a client, a
+cluster object, or None."""
+
+
+ON_THIS_MACHINE: tuple[Literal["local", "threads", "synchronous"], ...] = ("local", "threads", "synchronous")
+"""Kinds of clusters that need no further key, so that their name is enough."""
 
 
 def as_cluster(cluster: ClusterLike = None) -> Connectable:
@@ -264,6 +269,9 @@ def as_cluster(cluster: ClusterLike = None) -> Connectable:
         return cluster
     if isinstance(cluster, str) and (_ADDRESS.fullmatch(cluster) or "://" in cluster):
         return ClusterConfig.of("address", address=cluster if "://" in cluster else f"tcp://{cluster}")
+    for kind in ON_THIS_MACHINE:
+        if cluster == kind and not os.path.exists(kind):
+            return ClusterConfig.of(kind)
     if isinstance(cluster, str | os.PathLike):
         return ClusterConfig.from_yaml(cluster)
     if _is_client(cluster):
@@ -271,7 +279,7 @@ def as_cluster(cluster: ClusterLike = None) -> Connectable:
     if hasattr(cluster, "scheduler_address") and hasattr(cluster, "scheduler_info"):
         return UserCluster(cluster, f"the {type(cluster).__name__}")
     hint = "Start one with dask.distributed.Client, or leave it out."
-    rule = "a client or cluster of Dask, the address of a scheduler, or a cluster file"
+    rule = "a client or cluster of Dask, the address of a scheduler, a cluster file, or a kind such as 'threads'"
     raise refused("client", f"an object of type {type(cluster).__name__}", rule, hint)
 
 

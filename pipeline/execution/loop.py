@@ -27,7 +27,7 @@ from pipeline.execution.policy import (
     Watchdog,
 )
 from pipeline.execution.processes.isolation import ReceiptWithFailures
-from pipeline.execution.user_warnings import ReceiptWithWarnings
+from pipeline.execution.user_warnings import ReceiptWithWarnings, metric_failures
 from pipeline.monitor.log import (
     BlockDone,
     BlockFailed,
@@ -47,7 +47,6 @@ from storage.errors import StoreError
 from storage.ledger import Ledger, Receipt
 from storage.sending import delivered
 from storage.store import StoreWriter
-from tasks.blocks.user_metrics import MetricWarning
 
 MOST_BACKUPS = 5
 """Times that a block is given to another worker as well."""
@@ -161,7 +160,8 @@ class RunLoop:
             case ReceiptWithFailures(receipt, failures):
                 self._handle_receipt(attempt, receipt, result.seconds, failures)
             case ReceiptWithWarnings(receipt, warnings):
-                self._handle_receipt(attempt, receipt, result.seconds, self._metric_failures(attempt.block, warnings))
+                without_number = metric_failures(self.plan.layout, attempt.block, warnings)
+                self._handle_receipt(attempt, receipt, result.seconds, without_number)
             case Withdrawn(reason):
                 self._recall(attempt, reason)
             case StoreError() as error:
@@ -171,12 +171,6 @@ class RunLoop:
             case value:
                 reason = f"a task gave a {type(value).__name__} instead of a receipt"
                 self._handle_failure(attempt, Failure("raised", reason))
-
-    def _metric_failures(self, block: int, warnings: Sequence[MetricWarning]) -> list[MetricFailed]:
-        return [
-            MetricFailed(block, row.metric, row.cases, *self.plan.layout.place(block, row.first), row.reason)
-            for row in warnings
-        ]
 
     def _handle_receipt(
         self,

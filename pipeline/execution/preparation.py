@@ -21,6 +21,7 @@ from pipeline.execution.contents import contents
 from pipeline.execution.conventions import with_conventions
 from pipeline.execution.graph import lazy_arrays
 from pipeline.execution.shared_blocks import together
+from pipeline.execution.user_warnings import metric_failures
 from pipeline.execution.work import whole_blocks
 from pipeline.monitor.log import BlockDone, Finished, Listener, Started, broadcast
 from pipeline.plan.model import Plan
@@ -91,9 +92,11 @@ def computed(
         with listening(lambda share: shares.put_and_tell(indices[0], share)):
             computed_blocks = whole_blocks([block_of(plan, index) for index in indices])
         shares.done(indices[0])
-        for index, values in zip(indices, computed_blocks, strict=True):
+        for index, (values, warnings) in zip(indices, computed_blocks, strict=True):
             for name, array in values.items():
                 arrays[name][layout.variables[name].region(index)] = array
+            for failed in metric_failures(layout, index, warnings):
+                notify(failed)
             notify(BlockDone(index, plan.samples_of(index), time.perf_counter() - begin))
         return sum(map(plan.samples_of, indices))
 

@@ -43,6 +43,7 @@ from pipeline.execution.policy import DEFAULTS, Timeouts
 from pipeline.execution.preparation import computed, require_space
 from pipeline.execution.processes.signals import orderly_end
 from pipeline.execution.shared_blocks import SharedBlocks, together
+from pipeline.execution.user_warnings import FailedMetrics
 from pipeline.monitor.log import ClusterRestarted, Finished, Listener, RunLog, Started, Stopped, broadcast, clear_cancel
 from pipeline.monitor.notebook import NotebookProgress, in_notebook
 from pipeline.monitor.progress import LineProgress
@@ -98,7 +99,8 @@ def run(
 
     Raises InputError or StoreError for a sweep that cannot be run, before anything is computed; StoreError also where
     the store cannot be written any more, RunStoppedError where the cluster is lost, nothing comes back, or somebody
-    cancels: stored results are kept. Cases that cannot be computed hold NaN and are reported to the listeners;
+    cancels: stored results are kept. Cases that cannot be computed hold NaN and are reported to the listeners, and
+    without these errors of `metrics` as a RuntimeWarning;
     blocks that fail altogether are reported too and left out of the dataset, whose attribute `finished` is then False.
 
         >>> results = ls.run(ls.Sweep.from_yaml("sweep.yaml"), "again.zarr", progress=False)
@@ -220,8 +222,13 @@ class _Task:
 
     def complete(self, stop: Callable[[], bool] = lambda: False) -> Dataset:
         """Run to the end, and show the progress."""
-        if self.progress is None:
+        if self.progress is None and self.listeners:  # which are told of all failures
             return self._complete(stop)
+        if self.progress is None:
+            failed = FailedMetrics()
+            results = replace(self, listeners=(failed,))._complete(stop)
+            failed.warn()
+            return results
         try:
             results = replace(self, listeners=(*self.listeners, self.progress))._complete(stop)
         except BaseException as error:

@@ -72,8 +72,15 @@ def stored(block: Block) -> tuple[Arrays, tuple[MetricWarning, ...]]:
 
 def whole(block: Block) -> Arrays:
     """Compute the variables that a block stores, in the dims of the dataset; trajectories may have different times."""
+    return _whole(block)[0]
+
+
+def _whole(block: Block) -> tuple[Arrays, tuple[MetricWarning, ...]]:
+    """Compute the variables that a block stores, and the warnings of user metrics."""
     blocks = by_grid(block)
-    return joined(blocks, [stored(part)[0] for part in blocks])
+    parts = [stored(part) for part in blocks]
+    warnings = (row.moved((0, 0, number)) for number, (_, rows) in enumerate(parts) for row in rows)
+    return joined(blocks, [arrays for arrays, _ in parts]), tuple(warnings)
 
 
 def computed_if_alike(blocks: Sequence[Block], count: int) -> list[Arrays] | None:
@@ -89,12 +96,12 @@ def computed_if_alike(blocks: Sequence[Block], count: int) -> list[Arrays] | Non
         return None
 
 
-def whole_blocks(blocks: Sequence[Block]) -> list[Arrays]:
-    """Compute the variables that blocks store, together where the blocks are alike."""
+def whole_blocks(blocks: Sequence[Block]) -> list[tuple[Arrays, tuple[MetricWarning, ...]]]:
+    """Compute the variables that blocks store, together where the blocks are alike, and warnings of user metrics."""
     computed = computed_if_alike(blocks, len(blocks))
     if computed is None:
-        return [whole(block) for block in blocks]
-    return [completed(block, arrays)[0] for block, arrays in zip(blocks, computed, strict=True)]
+        return [_whole(block) for block in blocks]
+    return [completed(block, arrays) for block, arrays in zip(blocks, computed, strict=True)]
 
 
 def _alike(one: Block, other: Block) -> bool:

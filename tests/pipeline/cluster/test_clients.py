@@ -135,6 +135,18 @@ def test_addresses_are_no_files(text: str) -> None:
     assert chosen.cluster.address == "tcp://127.0.0.1:8786"
 
 
+def test_a_kind_without_keys_is_named_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for kind in ("threads", "synchronous", "local"):
+        assert as_cluster(kind) == ClusterConfig.of(kind)
+    with pytest.raises(InputError, match="slurm: got no such file"):
+        as_cluster("slurm")
+    Path("threads").write_text("limbsweep: {cluster: {kind: synchronous}}")
+    chosen = as_cluster("threads")
+    assert isinstance(chosen, ClusterConfig)
+    assert chosen.cluster.kind == "synchronous"
+
+
 def test_small_work_is_done_in_this_process() -> None:
     many = "{start: 0.22, stop: 0.31, num: 1000000}"
     small, large = plan(sweep(FEW)), plan(sweep(FEW, **{"{values: [0.22, 0.25, 0.28, 0.31]}": many}))
@@ -148,8 +160,10 @@ def test_what_cannot_be_used_is_told_in_a_line(cluster: LocalCluster, client: Cl
     refusals = {
         "the client: got one whose status is closed; expected one that is connected. "
         "Make a new one: Client(address).": {"client": closed},
-        "client: got an object of type int; expected a client or cluster of Dask, the address of a scheduler, or a "
-        "cluster file. Start one with dask.distributed.Client, or leave it out.": {"client": 3},
+        "client: got an object of type int; expected a client or cluster of Dask, the address of a scheduler, a "
+        "cluster file, or a kind such as 'threads'. Start one with dask.distributed.Client, or leave it out.": {
+            "client": 3
+        },
         "client: got a client beside a cluster; expected one of them. Leave one out.": {
             "client": client,
             "cluster": cluster,

@@ -14,6 +14,7 @@ from pipeline import UserMetric, append, run, verify
 from pipeline.cluster.connection import ClusterConfig
 from pipeline.errors import InputError
 from pipeline.execution.conventions import structure
+from pipeline.execution.run import compute
 from pipeline.monitor.log import Event, MetricFailed
 from pipeline.monitor.status import status
 from pipeline.sweep.function_hash import of_function
@@ -115,6 +116,33 @@ def test_an_error_is_nan_and_told_and_the_run_goes_on(tmp_path: Path, monkeypatc
         assert np.isnan(made["picky"].values[each.design, each.friction, each.trajectory])
     assert status(store).metrics == tuple(told)
     assert f"metric {told[0].metric}" in dict(status(store).rows())
+
+
+@pytest.mark.parametrize("stored", [False, True])
+def test_an_error_is_a_warning_where_nobody_listens(stored: bool, tmp_path: Path) -> None:
+    def picky(parameters: Mapping[str, float]) -> float:
+        if parameters["upper_arm"] > 0.22:
+            raise ValueError("a long arm")
+        return 1.0
+
+    text = f"{FINE}metrics: [peak_force]\n"
+    store = tmp_path / "s.zarr" if stored else None
+    with pytest.warns(RuntimeWarning, match=r"metric picky is NaN in \d+ cases, .* ValueError: a long arm") as told:
+        made = run(sweep(text), store, SYNCHRONOUS, metrics={"picky": picky})
+    (warning,) = told
+    assert f"in {int(np.isnan(made['picky'].values).sum())} cases" in str(warning.message)
+    assert warning.filename == __file__
+
+
+def test_an_error_in_memory_is_told_by_block_and_place() -> None:
+    def never(time: np.ndarray) -> float:
+        raise ValueError("never")
+
+    events: list[Event] = []
+    made = compute(sweep(f"{FINE}metrics: [peak_force]\n"), [events.append], {"never": never})
+    told = [each for each in events if isinstance(each, MetricFailed)]
+    assert sum(each.cases for each in told) == made["never"].size
+    assert {each.reason for each in told} == {"ValueError: never"}
 
 
 @pytest.mark.parametrize(

@@ -151,7 +151,8 @@ def check_argument(name: str, value: object, annotation: str) -> None:
         bounds = "" if not isinstance(value, str) or _is_text(value) else f" {TEXT_BOUNDS}"
         entries = value.items() if isinstance(value, Mapping) and rule.accepts({}) else ()
         wrong = (f"{shown(of)} for {shown(key)}" for key, of in entries if not rule.accepts({key: of}))
-        raise ParameterError(f"{name}: got {next(wrong, shown(value))}; expected {rule.words}{bounds}")
+        listed = f"; write [{shown(value)}]" if isinstance(value, str) and rule.accepts([value]) else ""
+        raise ParameterError(f"{name}: got {next(wrong, shown(value))}; expected {rule.words}{bounds}{listed}")
 
 
 @functools.cache

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from contextlib import suppress
@@ -62,9 +63,23 @@ class CommandGroup(click.Group):
         except KeyboardInterrupt as error:
             raise interrupted(error) from None
         except BrokenPipeError:
-            # The reader of the output has gone; Python would raise again when it flushes at exit.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            # the reader of the output has gone
+            _leave_output()
             raise click.exceptions.Exit(141) from None
+        except OSError as error:
+            if error.errno not in FULL or error.filename is not None:
+                raise
+            _leave_output()
+            raise Refused(f"standard output cannot be written: {error.strerror}") from None
+
+
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EFBIG)
+"""Errors of a device that takes no more of the output."""
+
+
+def _leave_output() -> None:
+    """Write further output nowhere; Python would raise again when it flushes at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def interrupted(error: KeyboardInterrupt, again: str = "") -> Interrupted:

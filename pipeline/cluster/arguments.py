@@ -270,7 +270,7 @@ def as_cluster(cluster: ClusterLike = None) -> Connectable:
     if isinstance(cluster, str) and (_ADDRESS.fullmatch(cluster) or "://" in cluster):
         return ClusterConfig.of("address", address=cluster if "://" in cluster else f"tcp://{cluster}")
     for kind in ON_THIS_MACHINE:
-        if cluster == kind and not os.path.exists(kind):
+        if isinstance(cluster, str) and cluster == kind and not os.path.exists(kind):
             return ClusterConfig.of(kind)
     if isinstance(cluster, str | os.PathLike):
         return ClusterConfig.from_yaml(cluster)

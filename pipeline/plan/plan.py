@@ -11,10 +11,12 @@ inside of it.
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
+from pipeline.errors import refused, show
 from pipeline.plan.cost import COUNTED, OPERATION, PER_JOINT, Work
 from pipeline.plan.derivatives import derivative_rows
 from pipeline.plan.memory import (
@@ -47,6 +49,7 @@ from robots.quantities import names as quantity_names
 from storage.layout import Layout
 from storage.variables import WHERE_VARIED, BlockGrid
 from tasks.kernels.keys import padded
+from tasks.kernels.levels import COMPILE, LEVELS, requested_level
 from tasks.mechanics.families import structure_of
 from tasks.stages.stages import STRIP
 
@@ -340,6 +343,15 @@ MOST_BLOCKS = 50_000
 """Blocks from which on they get longer with the sweep: files, receipts and the work of the scheduler go with blocks."""
 
 
+def _require_known_level() -> None:
+    """Refuse a level of optimisation that no kernel could be compiled at: all of a sweep would fail."""
+    try:
+        requested_level()
+    except ValueError:
+        hint = "Unset this variable of the environment for the default."
+        raise refused(COMPILE, show(os.environ[COMPILE]), " or ".join(LEVELS), hint) from None
+
+
 def plan(sweep: Sweep) -> Plan:
     """Plan a sweep. Raises InputError where one trajectory of one design is too large for a block.
 
@@ -347,6 +359,7 @@ def plan(sweep: Sweep) -> Plan:
     16533
     """
     sweep = Sweep.checked(sweep)
+    _require_known_level()
     if sweep.simulation is not None:
         return plan_simulations(sweep)
     mechanism = sweep.family.assemble(sweep.parameters)

@@ -16,17 +16,12 @@ from robots.data_classes import dataclass, replace
 from tasks.kernels import stored
 from tasks.kernels.bytecode import Bytecode, encode, interpreter
 from tasks.kernels.emission.emitter import source
+from tasks.kernels.levels import COMPILE, requested_level
 from tasks.kernels.program import Program
 
 OPTIMISATION = 2
 """Level of optimisation of LLVM."""
-COMPILE = "LIMBSWEEP_COMPILE"
-"""Variable of the environment: `best`, or `quick` for bytecode, then code that compiles in a seventh of the time.
-
-Quick code is several times slower, twice as long, and computes the same bits: only the choice of registers and of
-instructions depends on it. Without the variable, a kernel has both for its first samples, see `tasks.kernels.kernel`.
-"""
-LEVELS = {"best": OPTIMISATION, "quick": 0}
+OPTIMISATIONS = {"best": OPTIMISATION, "quick": 0}
 SHORT = 40_000
 """Lines of a text that may be compiled quickly: each value has a place on the stack of its own then."""
 WIDEST = 6_000
@@ -131,10 +126,8 @@ def text_for_cards(text: str) -> str:
 
 def level(text: str, *, few: bool = False) -> int:
     """Return the level of optimisation for a text, as the environment asks for, or the samples. Raises ValueError."""
-    speed = os.environ.get(COMPILE) or ("quick" if few else "best")
-    if speed not in LEVELS:
-        raise ValueError(f"{COMPILE}: got {speed!r}; expected {' or '.join(LEVELS)}")
-    return LEVELS[speed] if text.count("\n") <= SHORT else OPTIMISATION
+    speed = requested_level() or ("quick" if few else "best")
+    return OPTIMISATIONS[speed] if text.count("\n") <= SHORT else OPTIMISATION
 
 
 def compile_text(

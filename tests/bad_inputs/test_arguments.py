@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 import limbsweep as ls
+from robots.arguments import check_argument
+from robots.parameter_errors import ParameterError
 from tests.bad_inputs.arguments import ACCEPTED, DOORS, reason_of
 
 ROOT = Path(__file__).parents[2]
@@ -59,3 +61,10 @@ def test_there_are_many_of_them() -> None:
     inputs = [f"{n}({a}={k})" for n, door in DOORS.items() for a, values in door.bad.items() for k in values]
     assert len(inputs) == len({*inputs}) > 2000
     assert all(any(reason_of(name) == reason for name in inputs) for _, reason in ACCEPTED)
+
+
+def test_a_text_in_place_of_a_list_of_texts_is_told_as_such() -> None:
+    with pytest.raises(ParameterError, match=r"objectives: got 'peak_force'; expected a sequence .* write \['peak_f"):
+        check_argument("objectives", "peak_force", "Sequence[Objective | str]")
+    with pytest.raises(ParameterError, match=r"expected a sequence of (whole|a) "):
+        check_argument("numbers", "peak_force", "Sequence[int]")

@@ -179,6 +179,13 @@ def test_a_closed_pipe_is_not_an_error_of_ours() -> None:
     assert (done.returncode, done.stderr) == (141, b"")
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
+def test_a_full_disk_under_the_output_is_told_in_a_line() -> None:
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run([*PROGRAM, "robots"], stdout=full, stderr=subprocess.PIPE, env=environment(), check=False)
+    assert (done.returncode, done.stderr) == (2, b"standard output cannot be written: No space left on device\n")
+
+
 def test_an_error_of_ours_keeps_its_traceback(tiny: Path) -> None:
     def broken(*_: object) -> None:
         raise ZeroDivisionError("a mistake in the program")

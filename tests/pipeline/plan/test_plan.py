@@ -380,3 +380,9 @@ def test_peaks_of_reactions_alone_fit_as_one_task_without_parts() -> None:
     small = fitted(made, room)
     assert small is not None
     assert (small.is_parted, small.by_limb, small.block_memory) == (False, False, made.task_memory)
+
+
+def test_a_level_of_optimisation_that_no_kernel_knows_is_refused_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LIMBSWEEP_COMPILE", "fast")
+    with pytest.raises(InputError, match="LIMBSWEEP_COMPILE: got 'fast'; expected best or quick"):
+        plan(sweep(FEW))

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tasks.kernels.llvm import COMPILE
+from tasks.kernels.levels import COMPILE
 
 
 @pytest.fixture(scope="module", autouse=True)

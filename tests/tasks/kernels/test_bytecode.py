@@ -15,7 +15,7 @@ from tasks.kernels import expression, kernel
 from tasks.kernels.interpreter import interpret
 from tasks.kernels.kernel import Kernel, padded
 from tasks.kernels.lanes import ProgramSequence
-from tasks.kernels.llvm import COMPILE
+from tasks.kernels.levels import COMPILE
 from tasks.kernels.program import Program, trace
 from tests.tasks.bits import assert_same_bits, trimmed
 from tests.tasks.kernels.random_programs import Batch, Recipe, batches, recipes

@@ -18,7 +18,8 @@ from hypothesis import strategies as st
 from tasks.kernels.emission.emitter import source
 from tasks.kernels.emission.writer import literal
 from tasks.kernels.kernel import Kernel
-from tasks.kernels.llvm import COMPILE, LEVELS, OPTIMISATION, SHORT, compile_program, level
+from tasks.kernels.levels import COMPILE, LEVELS
+from tasks.kernels.llvm import OPTIMISATION, SHORT, compile_program, level
 from tasks.kernels.program import Node, Program, size, trace
 from tests.tasks.kernels.random_programs import Recipe, recipes
 

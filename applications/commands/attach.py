@@ -22,6 +22,6 @@ def attach(store: str) -> None:
         raise stopped(RunCancelledError(event.reason) if event.cancelled else RunStoppedError(event.reason))
     nothing = say_failed(store)
     blocks = event.failed_blocks if isinstance(event, Finished) else 0
-    end(store, blocks, len(failed_cases(store)), "the same command")
+    end(store, blocks, len(failed_cases(store)), "the command that began the run")
     if nothing:
         raise click.exceptions.Exit(1)

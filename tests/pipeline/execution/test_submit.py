@@ -309,7 +309,7 @@ def test_following_a_run_that_has_died_ends(store: Path) -> None:
     ("end", "code", "text"),
     [
         (Finished(41, 1.0, 0), 0, ""),
-        (Finished(41, 1.0, 2), 1, "2 blocks failed; try them again"),
+        (Finished(41, 1.0, 2), 1, "2 blocks failed; try again with: the command that began the run"),
         (Stopped("the scheduler has gone"), 1, "the scheduler has gone"),
         (Stopped("cancelled", True), 130, "cancelled"),
     ],

@@ -33,7 +33,10 @@ from pipeline.execution import loop as run_loop
 from pipeline.execution.contents import create_store
 from pipeline.execution.executor import InProcessExecutor, Key, KeyedGraph, Result
 from pipeline.execution.loop import RunLoop
-from pipeline.execution.policy import PausedWorker, Pauses, PauseStep, Watchdog, Worker, window_size
+from pipeline.execution.policy.pauses import PausedWorker, Pauses, PauseStep
+from pipeline.execution.policy.watchdog import Watchdog
+from pipeline.execution.policy.window import window_size
+from pipeline.execution.policy.workers import Worker
 from pipeline.execution.run import run
 from pipeline.monitor.log import Event
 from pipeline.plan.plan import plan

@@ -29,7 +29,7 @@ from pipeline.execution.executor import KeyedGraph
 from pipeline.execution.executors import ClusterExecutor, choose_granularity, make_executor
 from pipeline.execution.graph import Granularity
 from pipeline.execution.loop import RunLoop
-from pipeline.execution.policy import batch
+from pipeline.execution.policy.window import batch
 from pipeline.plan.model import Plan
 from pipeline.plan.plan import plan
 from pipeline.sweep.model import Sweep

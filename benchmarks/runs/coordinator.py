@@ -35,7 +35,8 @@ from pipeline.execution.executor import Executor, InProcessExecutor, KeyedGraph,
 from pipeline.execution.executors import ClusterExecutor
 from pipeline.execution.graph import Granularity
 from pipeline.execution.loop import RunLoop
-from pipeline.execution.policy import Window, worker_table
+from pipeline.execution.policy.window import Window
+from pipeline.execution.policy.workers import worker_table
 from pipeline.plan.model import Plan
 from pipeline.plan.plan import plan
 from pipeline.sweep.model import Sweep

@@ -27,15 +27,9 @@ from pipeline.errors import ClusterLostError, InputError, Problem, RunStoppedErr
 from pipeline.execution.device import resources
 from pipeline.execution.executor import translated_losses
 from pipeline.execution.graph import Writer, call_graph, examination_graph, examined, examined_case
-from pipeline.execution.policy import (
-    FULL,
-    PAUSE_END,
-    MemoryRestart,
-    PausedWorker,
-    WorkerTable,
-    memory_restarts,
-    worker_table,
-)
+from pipeline.execution.policy.memory_restarts import MemoryRestart, memory_restarts
+from pipeline.execution.policy.pauses import PAUSE_END, PausedWorker
+from pipeline.execution.policy.workers import FULL, WorkerTable, worker_table
 from pipeline.execution.versions import VersionError, differences, identity, source_fingerprint, version_problem
 from pipeline.monitor.log import Event, Listener, ResultsSent, Waiting, WorkerRefused, WorkersJoined, WorkersLeft
 from pipeline.plan.memory import BASE_MEMORY

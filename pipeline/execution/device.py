@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from pipeline.cluster.settings import RESOURCE
 from pipeline.errors import InputError, refused
-from pipeline.execution.policy import worker_table
+from pipeline.execution.policy.workers import worker_table
 from pipeline.plan.model import Plan
 from robots.devices import CPU, GPU, Device
 

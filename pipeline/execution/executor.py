@@ -16,7 +16,10 @@ from typing import Any, Protocol
 
 from pipeline.errors import ClusterLostError, TaskError
 from pipeline.execution.advance import HERE, RunningShares
-from pipeline.execution.policy import Failure, MemoryRestart, PausedWorker, PauseStep, WorkerTable
+from pipeline.execution.policy.attempts import Failure
+from pipeline.execution.policy.memory_restarts import MemoryRestart
+from pipeline.execution.policy.pauses import PausedWorker, PauseStep
+from pipeline.execution.policy.workers import WorkerTable
 from pipeline.monitor.log import ClusterState, Event
 from robots.data_classes import dataclass
 

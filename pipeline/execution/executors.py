@@ -42,19 +42,10 @@ from pipeline.execution.graph import (
     whole_block,
     written,
 )
-from pipeline.execution.policy import (
-    FULL,
-    LIMB_THREADS,
-    MemoryRestart,
-    PausedWorker,
-    PauseStep,
-    Window,
-    WorkerTable,
-    batch,
-    memory_restarts,
-    worker_table,
-    workers_of,
-)
+from pipeline.execution.policy.memory_restarts import MemoryRestart, memory_restarts
+from pipeline.execution.policy.pauses import PausedWorker, PauseStep
+from pipeline.execution.policy.window import LIMB_THREADS, Window, batch
+from pipeline.execution.policy.workers import FULL, WorkerTable, worker_table, workers_of
 from pipeline.execution.sharing import Share, weight
 from pipeline.execution.user_warnings import ReceiptWithWarnings
 from pipeline.execution.work import computed_if_alike

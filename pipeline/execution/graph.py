@@ -32,7 +32,8 @@ from pipeline.errors import TaskError
 from pipeline.execution import work
 from pipeline.execution.advance import BlockTeller
 from pipeline.execution.executor import Key, KeyedGraph, TaskGraph
-from pipeline.execution.policy import FULL, Timeouts
+from pipeline.execution.policy.attempts import Timeouts
+from pipeline.execution.policy.workers import FULL
 from pipeline.execution.processes.isolation import Isolation, ReceiptWithFailures, first_case, in_parts, require_fit
 from pipeline.execution.processes.memory import held_memory
 from pipeline.execution.user_warnings import ReceiptWithWarnings, with_warnings

@@ -15,17 +15,11 @@ from pipeline.errors import RunCancelledError, RunStoppedError
 from pipeline.execution.advance import RunningShares
 from pipeline.execution.executor import Executor, Key, KeyedGraph, Result, Withdrawn, failure
 from pipeline.execution.graph import Granularity, Writer, block_graph, isolated_graph
-from pipeline.execution.policy import (
-    DEFAULTS,
-    Agenda,
-    Attempt,
-    Failure,
-    MemoryRestarts,
-    Pace,
-    Pauses,
-    Timeouts,
-    Watchdog,
-)
+from pipeline.execution.policy.attempts import DEFAULTS, Agenda, Attempt, Failure, Timeouts
+from pipeline.execution.policy.memory_restarts import MemoryRestarts
+from pipeline.execution.policy.pace import Pace
+from pipeline.execution.policy.pauses import Pauses
+from pipeline.execution.policy.watchdog import Watchdog
 from pipeline.execution.processes.isolation import ReceiptWithFailures
 from pipeline.execution.user_warnings import ReceiptWithWarnings, metric_failures
 from pipeline.monitor.log import (

@@ -39,7 +39,7 @@ from pipeline.execution.executors import choose_granularity, make_executor
 from pipeline.execution.graph import Granularity
 from pipeline.execution.handle import PendingRun, RunHandle
 from pipeline.execution.loop import RunLoop
-from pipeline.execution.policy import DEFAULTS, Timeouts
+from pipeline.execution.policy.attempts import DEFAULTS, Timeouts
 from pipeline.execution.preparation import computed, require_space
 from pipeline.execution.processes.signals import orderly_end
 from pipeline.execution.shared_blocks import SharedBlocks, together

@@ -12,7 +12,8 @@ from distributed.scheduler import NoValidWorkerError
 from pipeline.errors import ClusterLostError, InputError, RunStoppedError
 from pipeline.execution import admission
 from pipeline.execution.admission import MOST_ENDED, Membership
-from pipeline.execution.policy import FULL, MEMORY_EVENTS, worker_table
+from pipeline.execution.policy.memory_restarts import MEMORY_EVENTS
+from pipeline.execution.policy.workers import FULL, worker_table
 from pipeline.execution.versions import SOURCE, identity
 from pipeline.monitor.log import Event, ResultsSent, Waiting, WorkerRefused, WorkersJoined, WorkersLeft
 from pipeline.plan.memory import BASE_MEMORY

@@ -14,7 +14,8 @@ import pytest
 from distributed import Client, LocalCluster
 
 from pipeline.cluster.connection import ClusterConfig, connect
-from pipeline.execution.policy import LIMB_THREADS, Worker, window_size
+from pipeline.execution.policy.window import LIMB_THREADS, window_size
+from pipeline.execution.policy.workers import Worker
 from pipeline.execution.run import run
 from pipeline.monitor.log import BlockDone, BlockRetried, Event
 from pipeline.stores.verify import verify
@@ -107,7 +108,7 @@ def test_blocks_of_a_worker_that_stands_still_are_computed_by_another(
     notes, path = tmp_path / "notes", tmp_path / "s.zarr"
     notes.mkdir()
     wrap_blocks(monkeypatch, signed, str(notes), 0.05)
-    monkeypatch.setattr("pipeline.execution.policy.LEAST_SECONDS", 0.5)
+    monkeypatch.setattr("pipeline.execution.policy.pace.LEAST_SECONDS", 0.5)
     monkeypatch.setattr("pipeline.execution.loop.TICK", 0.2)
     with connect(ClusterConfig.of(n_workers=2, threads_per_worker=1, insecure=True)) as client:
         assert client is not None

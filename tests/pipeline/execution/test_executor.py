@@ -16,10 +16,12 @@ from distributed import Client, Future, LocalCluster, Status, Worker, WorkerPlug
 
 from pipeline.cluster.connection import ClusterConfig, connect
 from pipeline.errors import ClusterLostError, RunStoppedError, TaskError
-from pipeline.execution import policy
 from pipeline.execution.executor import Executor, InProcessExecutor, KeyedGraph, Withdrawn, failure, results
 from pipeline.execution.executors import ClusterExecutor, _works_on, choose_granularity
-from pipeline.execution.policy import Failure, Window, worker_table
+from pipeline.execution.policy import pauses
+from pipeline.execution.policy.attempts import Failure
+from pipeline.execution.policy.window import Window
+from pipeline.execution.policy.workers import worker_table
 from pipeline.execution.run import run
 from pipeline.monitor.log import Event, WorkerPaused, WorkersLeft
 from pipeline.plan.plan import plan
@@ -310,9 +312,9 @@ class PausesOnceChecked(WorkerPlugin):
 def test_a_run_whose_workers_stay_paused_tries_all_steps_and_ends_with_a_sentence(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(policy, "PAUSE_STEPS", {"trim": 0.0, "move": 0.5, "restart": 1.0})
-    monkeypatch.setattr(policy, "PAUSE_END", 3.0)
-    monkeypatch.setattr(policy, "PAUSE_RESTARTS", 1)
+    monkeypatch.setattr(pauses, "PAUSE_STEPS", {"trim": 0.0, "move": 0.5, "restart": 1.0})
+    monkeypatch.setattr(pauses, "PAUSE_END", 3.0)
+    monkeypatch.setattr(pauses, "PAUSE_RESTARTS", 1)
     events: list[Event] = []
     listening: Any = {"threads_per_worker": 1, "dashboard_address": "127.0.0.1:0"}
     with LocalCluster(n_workers=1, **listening) as cluster, Client(cluster) as client:

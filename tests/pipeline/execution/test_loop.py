@@ -14,7 +14,7 @@ from pipeline.errors import TaskError
 from pipeline.execution.contents import create_store
 from pipeline.execution.executor import InProcessExecutor, KeyedGraph, Result
 from pipeline.execution.loop import RunLoop
-from pipeline.execution.policy import FACTOR, KNOWN, LEAST_SECONDS, Pace
+from pipeline.execution.policy.pace import FACTOR, KNOWN, LEAST_SECONDS, Pace
 from pipeline.monitor.log import BlockDone, BlockRetried, Event
 from pipeline.plan.memory import OVERHEAD
 from pipeline.plan.plan import plan

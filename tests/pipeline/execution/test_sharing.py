@@ -8,7 +8,8 @@ import dask
 import pytest
 
 from pipeline.errors import InputError
-from pipeline.execution.policy import Worker, window_size
+from pipeline.execution.policy.window import window_size
+from pipeline.execution.policy.workers import Worker
 from pipeline.execution.sharing import GONE_SECONDS, Share, weight
 
 

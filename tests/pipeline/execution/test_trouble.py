@@ -21,7 +21,9 @@ from pipeline.cluster.connection import ClusterConfig
 from pipeline.errors import InputError, RunCancelledError, RunStoppedError
 from pipeline.execution import graph
 from pipeline.execution.blocks import block_of
-from pipeline.execution.policy import MemoryRestarts, Timeouts, Watchdog
+from pipeline.execution.policy.attempts import Timeouts
+from pipeline.execution.policy.memory_restarts import MemoryRestarts
+from pipeline.execution.policy.watchdog import Watchdog
 from pipeline.execution.run import run
 from pipeline.monitor.log import (
     BlockDone,

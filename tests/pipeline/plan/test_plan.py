@@ -20,7 +20,7 @@ from pipeline.execution import contents
 from pipeline.execution.contents import create_store, plan_at
 from pipeline.execution.executors import choose_granularity
 from pipeline.execution.graph import block_graph
-from pipeline.execution.policy import FULL
+from pipeline.execution.policy.workers import FULL
 from pipeline.execution.preparation import computed
 from pipeline.plan import model
 from pipeline.plan import plan as module

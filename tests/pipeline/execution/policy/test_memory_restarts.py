@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pipeline.execution.policy import MOST_RESTARTS, MemoryRestart, MemoryRestarts
+from pipeline.execution.policy.memory_restarts import MOST_RESTARTS, MemoryRestart, MemoryRestarts
 
 RESTART = MemoryRestart("tcp://10.0.0.7:4000", 612 << 20)
 

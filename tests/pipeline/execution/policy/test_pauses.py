@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pipeline.execution.policy import PAUSE_END, PAUSE_RESTARTS, PAUSE_STEPS, PausedWorker, Pauses
+from pipeline.execution.policy.pauses import PAUSE_END, PAUSE_RESTARTS, PAUSE_STEPS, PausedWorker, Pauses
 
 FULL_ONE = PausedWorker("tcp://a", 721 << 20, 858 << 20, nanny=True)
 ALONE = PausedWorker("tcp://b", 800 << 20, 858 << 20, nanny=False)

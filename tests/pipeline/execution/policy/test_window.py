@@ -4,7 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from pipeline.execution.policy import LIMB_THREADS, MOST, Worker, batch, window_size
+from pipeline.execution.policy.window import (
+    LIMB_SPARE_BLOCKS,
+    LIMB_THREADS,
+    MOST,
+    SPARE_BLOCKS,
+    Window,
+    batch,
+    window_size,
+)
+from pipeline.execution.policy.workers import FULL, Worker, workers_of
+from tests.pipeline.execution.policy.clock import Clock
 
 
 @pytest.mark.parametrize(
@@ -57,3 +67,69 @@ def test_block_tasks_are_one_for_each_thread_and_memory_is_kept() -> None:
 )
 def test_blocks_share_a_task_on_large_clusters_alone(threads: int, seconds: float, left: int, expected: int) -> None:
     assert batch(threads, seconds, left) == expected
+
+
+GIB = 1 << 30
+
+
+@pytest.mark.parametrize(
+    ("workers", "parallel", "memory", "expected"),
+    [
+        ([], 1, GIB, 1),
+        ([Worker(2)], 1, GIB, 2 + SPARE_BLOCKS),
+        ([Worker(2)], 4, 0, 1 + LIMB_SPARE_BLOCKS),
+        ([Worker(8, 64 * GIB)], 4, GIB, 2 + LIMB_SPARE_BLOCKS),
+        ([Worker(8, 4 * GIB)], 1, GIB, 3),
+        ([Worker(8, 4 * GIB), Worker(8, 4 * GIB, base=GIB)], 1, GIB, 5),
+        ([Worker(8, GIB // 2)], 1, GIB, 1),
+        ([Worker(8, 64 * GIB, 50 * GIB)], 1, GIB, 1),
+        ([Worker(8, 64 * GIB, 50 * GIB), Worker(8, 64 * GIB)], 1, GIB, 8 + SPARE_BLOCKS),
+        ([Worker(8, running=False), Worker(4)], 1, GIB, 4),
+        ([Worker(64)] * 10_000, 1, 0, MOST),
+    ],
+)
+def test_the_window_follows_threads_and_memory(
+    workers: list[Worker], parallel: int, memory: int, expected: int
+) -> None:
+    assert window_size(workers, parallel, memory) == expected
+
+
+def test_the_window_never_takes_more_memory_than_there_is() -> None:
+    for threads in range(1, 9):
+        for limit in range(1, 9):
+            blocks = window_size([Worker(threads, limit * GIB)] * 3, 1, GIB)
+            computed = min(blocks, 3 * threads)  # the others wait, and take none
+            assert computed <= 3 * max(1, FULL * limit)  # one at least that a worker was admitted for
+
+
+def test_a_block_waits_beside_workers_that_have_room_for_one_at_a_time() -> None:
+    assert window_size([Worker(1, GIB)] * 3, 1, GIB // 2) == 3 + SPARE_BLOCKS
+    assert window_size([Worker(1, GIB)] * 3, 4, GIB // 2) == 3, "tasks of limbs would begin at once"
+
+
+def test_workers_as_a_scheduler_tells_of_them() -> None:
+    told = {
+        "a": {"nthreads": 4, "memory_limit": GIB, "metrics": {"memory": 5}, "status": "paused"},
+        "b": {"nthreads": 1, "memory_limit": None},
+    }
+    assert workers_of(told) == [Worker(4, GIB, 5, False), Worker(1)]
+
+
+class Counted:
+    """A table of workers that counts how often it is asked for, and grows."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    def __call__(self) -> dict[str, dict[str, int]]:
+        self.asked += 1
+        return {str(number): {"nthreads": 2} for number in range(self.asked)}
+
+
+def test_a_window_asks_now_and_then() -> None:
+    table, now = Counted(), Clock()
+    window = Window(table, clock=now)
+    assert [window() for _ in range(5)] == [2 + SPARE_BLOCKS] * 5
+    now.now += 5.0
+    assert [window() for _ in range(5)] == [4 + SPARE_BLOCKS + 1] * 5
+    assert table.asked == 2

@@ -24,9 +24,10 @@ from benchmarks.runs.sweeps import text
 from pipeline.cluster.connection import ClusterConfig, connect
 from pipeline.execution import work
 from pipeline.execution.blocks import block_of
+from pipeline.execution.cluster_executor import ClusterExecutor
 from pipeline.execution.contents import create_store
 from pipeline.execution.executor import KeyedGraph
-from pipeline.execution.executors import ClusterExecutor, choose_granularity, make_executor
+from pipeline.execution.executors import choose_granularity, make_executor
 from pipeline.execution.graph import Granularity
 from pipeline.execution.loop import RunLoop
 from pipeline.execution.policy.window import batch

@@ -30,9 +30,9 @@ from numpy.typing import NDArray
 from benchmarks.figures import Figure, Size, require
 from benchmarks.runs.sweeps import text
 from pipeline.cluster.connection import ClusterConfig, connect
+from pipeline.execution.cluster_executor import ClusterExecutor
 from pipeline.execution.contents import create_store
 from pipeline.execution.executor import Executor, InProcessExecutor, KeyedGraph, Result
-from pipeline.execution.executors import ClusterExecutor
 from pipeline.execution.graph import Granularity
 from pipeline.execution.loop import RunLoop
 from pipeline.execution.policy.window import Window

@@ -1,7 +1,7 @@
 """Executors: submit block graphs and receive results; the implementation in this process.
 
-The implementation for a cluster is `pipeline.execution.executors`. The order of blocks and the answer to a failure are
-decided in `pipeline.execution.policy`.
+`pipeline.execution.cluster_executor` has the implementation for a cluster. The order of blocks and the answer to a
+failure are decided in `pipeline.execution.policy`.
 """
 
 from __future__ import annotations

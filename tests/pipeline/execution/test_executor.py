@@ -16,8 +16,9 @@ from distributed import Client, Future, LocalCluster, Status, Worker, WorkerPlug
 
 from pipeline.cluster.connection import ClusterConfig, connect
 from pipeline.errors import ClusterLostError, RunStoppedError, TaskError
+from pipeline.execution.cluster_executor import ClusterExecutor, _works_on
 from pipeline.execution.executor import Executor, InProcessExecutor, KeyedGraph, Withdrawn, failure, results
-from pipeline.execution.executors import ClusterExecutor, _works_on, choose_granularity
+from pipeline.execution.executors import choose_granularity
 from pipeline.execution.policy import pauses
 from pipeline.execution.policy.attempts import Failure
 from pipeline.execution.policy.window import Window

@@ -13,6 +13,9 @@ LARGEST = 1e12
 """Largest size of a number of a machine. A larger one is a typing error, and its squares and products may leave the
 range of doubles. It bounds every parameter that has no bounds of its own."""
 
+DEVIATION = "_deviation"
+"""Suffix of the name of the deviation of a parameter within its tolerance."""
+
 
 EITHER = " or "
 """Separator between the unit of a revolute joint and the unit of a prismatic joint."""

@@ -18,6 +18,9 @@ from storage.errors import StoreError
 SAMPLES, STEP = "trajectory_samples", "trajectory_step"
 """Coordinates of trajectories that have times of their own: the number of samples, and the time between them [s]."""
 
+DONE = "written"
+"""The coordinate (design, trajectory) of an unfinished store: true where all results are written."""
+
 
 class Values(Protocol):
     """Numbers or texts that are read in parts: a list, an array, or an object that computes them."""

@@ -40,7 +40,7 @@ from storage.places.access import locate
 from storage.places.local import LocalFolder
 from storage.places.location import Location, LocationLike, known_advice, refusals
 from storage.reading import CheckedArray
-from storage.schema import LABELS, Coordinate, check_coordinates, check_units
+from storage.schema import DONE, LABELS, Coordinate, check_coordinates, check_units
 from storage.sources import files as source_files
 from storage.times import with_times
 from storage.variables import SPLIT, StoredVariable
@@ -329,7 +329,7 @@ def _mask(dataset: xr.Dataset, blocks_done: bytes, layout: Layout) -> xr.Dataset
         done = done.repeat(layout.block[dim], axis=axis)
     done = done[: layout.sizes["design"], : layout.sizes["trajectory"]]
     written = (WRITTEN, done, {"long_name": "all results are written"})
-    return dataset.assign_coords(written=written).assign_attrs(finished=False)
+    return dataset.assign_coords({DONE: written}).assign_attrs(finished=False)
 
 
 def _build_variable(

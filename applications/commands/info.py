@@ -14,6 +14,7 @@ from pipeline.monitor.samples import meanings, occurring
 from storage.integrity import require_sound_metadata
 from storage.places.access import locate
 from storage.places.location import LocationLike, refusals
+from storage.schema import DONE
 from storage.store import open_results
 
 DIGESTED = 1 << 30
@@ -56,8 +57,8 @@ def _rows(
     units: replacements of those in the dataset, by the name of a variable.
     """
     yield "state", "finished" if dataset.attrs.get("finished", True) else "not finished"
-    if "written" in dataset.coords:
-        written = dataset["written"]
+    if DONE in dataset.coords:
+        written = dataset[DONE]
         yield "written", f"{int(written.sum())} of {written.size} pairs of design and trajectory"
     place = locate(store)
     with refusals(place):

@@ -24,7 +24,7 @@ from applications.studies import screening, sensitivity
 from applications.studies.columns import Objective, costs, depends_on_friction, feasible, refuse
 from applications.studies.optimisation import optimise as search
 from applications.studies.problem import DesignProblem
-from pipeline.sweep.axes.columns import STORED
+from pipeline.documents.dataset_names import STORED
 from pipeline.sweep.stored import stored_sweep
 
 

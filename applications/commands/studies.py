@@ -13,7 +13,7 @@ from applications.studies import ranking
 from applications.studies.columns import costs, feasible, refuse
 from applications.studies.pareto import front
 from applications.studies.refinement import refine
-from applications.studies.stored_factors import FRICTION_SET
+from pipeline.documents.dataset_names import FRICTION_SET
 from robots.data_classes import dataclass
 
 

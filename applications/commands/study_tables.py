@@ -13,7 +13,8 @@ from applications.commands.terminal import forced, print_rows
 from applications.studies.axes import by_design
 from applications.studies.cases import by_cases, dims_of, labels_of, stored_number
 from applications.studies.columns import Objective, objective, refuse, unit, value_of
-from applications.studies.stored_factors import FRICTION_SET, varied_numbers
+from applications.studies.stored_factors import varied_numbers
+from pipeline.documents.dataset_names import FRICTION_SET
 from pipeline.documents.outputs import CellWriter, output
 from pipeline.execution import opening
 from pipeline.sweep.question.question import StudyQuestion

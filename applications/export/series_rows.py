@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pipeline.documents.dataset_names import part_name
 from pipeline.stores.metric_rows import CASE, Table, add_columns, case_columns
-from pipeline.sweep.dataset_split import PARTED, PARTS, case_part, part_name
+from pipeline.sweep.dataset_split import PARTED, PARTS, case_part
 from storage.lazy import designs_in_chunk
 from storage.times import samples_of
 

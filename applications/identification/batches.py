@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pipeline.sweep.dataset_split import PARTS, case_part, part_name
+from pipeline.documents.dataset_names import part_name
+from pipeline.sweep.dataset_split import PARTS, case_part
 from robots.arguments import check_arguments, shown
 from robots.data_classes import dataclass
 from robots.dims import GAINS, STATE

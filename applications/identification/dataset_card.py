@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from pipeline.documents.dataset_names import TRUTH, part_name
 from pipeline.errors import size
 from pipeline.execution.conventions import units_of
-from pipeline.sweep.axes.columns import TRUTH
-from pipeline.sweep.dataset_split import PARTED, part_name
+from pipeline.sweep.dataset_split import PARTED
 from robots.dims import GAINS, STATE
 from storage.places.access import locate
 from storage.places.location import LocationLike

@@ -14,10 +14,11 @@ from applications.identification.estimation.fit import fit, is_slow
 from applications.identification.estimation.fitted import Fit
 from applications.identification.estimation.machines.coupled_friction import is_coupled
 from applications.identification.estimation.recorded import Filtering
-from applications.identification.recordings import PLACE, MotionSource, needed, recordings, tracks_of
+from applications.identification.recordings import MotionSource, needed, recordings, tracks_of
+from pipeline.documents.dataset_names import STATE_NUMBER, part_name
 from pipeline.errors import TaskError
 from pipeline.execution.executor import reason
-from pipeline.sweep.dataset_split import PARTED, part_name
+from pipeline.sweep.dataset_split import PARTED
 from pipeline.sweep.model import Sweep
 from pipeline.sweep.side_files import stored_files
 from robots.data_classes import dataclass, field
@@ -117,7 +118,7 @@ class IdentifyJob:
         """Fit one design. Raises ValueError where the recordings do not suffice."""
         robot, friction = robot_of(sweep, design), friction_of(sweep, self.friction)
         if STATE in data.sizes:  # a part of them still knows which they were
-            data = data.assign_coords({PLACE: (STATE, np.arange(data.sizes[STATE]))})
+            data = data.assign_coords({STATE_NUMBER: (STATE, np.arange(data.sizes[STATE]))})
         parts = {
             part: recordings(sweep, robot, _of_part(data, part), self.clean, self.source)
             for part in ("train", "validation", "test")

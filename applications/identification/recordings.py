@@ -15,6 +15,7 @@ import numpy as np
 
 from applications.identification.estimation import encoders
 from applications.identification.estimation.recorded import RecordedTracks, Recording
+from pipeline.documents.dataset_names import STATE_NUMBER
 from pipeline.sweep.model import Sweep
 from pipeline.sweep.simulated.axes import SimulationAxes
 from robots.dims import GAINS, STATE
@@ -35,8 +36,6 @@ if TYPE_CHECKING:
 MotionSource = Literal["measured", "commanded"]
 SOURCES: tuple[MotionSource, ...] = ("measured", "commanded")
 POSITION = "measured_position"
-PLACE = "state_number"
-"""The coordinate along initial states that numbers them in the sweep."""
 
 
 def needed(clean: bool, source: MotionSource) -> tuple[str, ...]:
@@ -139,7 +138,7 @@ def _simulated(
     known = {trajectory.name: trajectory for trajectory in sweep.trajectories}
     names = tuple(axes.state_parameters)
     origin, family = sweep.family.assemble(sweep.parameters).platform.home.position, sweep.family
-    states = data[PLACE].values if PLACE in data.coords else np.zeros(1, dtype=np.int64)
+    states = data[STATE_NUMBER].values if STATE_NUMBER in data.coords else np.zeros(1, dtype=np.int64)
     dims = [dim for dim in ("trajectory", GAINS, STATE) if dim in data.sizes]
     for place in np.ndindex(*(data.sizes[dim] for dim in dims)):
         at = dict(zip(dims, place, strict=True))

@@ -10,7 +10,8 @@ import xarray as xr
 from applications.studies.columns import Array, refuse
 from applications.studies.factors import Factor
 from applications.studies.space import DesignSpace
-from applications.studies.stored_factors import ALONG, FRICTION_SET
+from applications.studies.stored_factors import ALONG
+from pipeline.documents.dataset_names import FRICTION_SET
 from robots.dims import FRICTION, GAINS, STATE
 
 

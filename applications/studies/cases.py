@@ -13,9 +13,10 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from applications.studies.space import DesignSpace
+from pipeline.documents.dataset_names import CASE, STORED, TRUTH
 from pipeline.documents.report import sentence
 from pipeline.errors import refused
-from pipeline.sweep.axes.columns import CASE, LABEL, STORED, TRUTH
+from pipeline.sweep.axes.columns import LABEL
 from pipeline.sweep.question.question import DIMS
 from robots.arguments import check_arguments
 from robots.parameter_errors import nearest

@@ -15,18 +15,18 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from pipeline.documents.dataset_names import CASE
 from pipeline.documents.report import sentence
 from pipeline.errors import InputError, refused
 from pipeline.execution.conventions import units_of
-from pipeline.sweep.axes.columns import CASE
 from pipeline.sweep.question.question import WEIGHTED, split_objective, split_tolerances, split_trajectory
 from robots.arguments import check_arguments
 from robots.data_classes import dataclass
 from robots.derivatives import PARAMETER
 from robots.dims import FRICTION
 from robots.expressions.expression import ExpressionError, Kind, ParsedExpression, parse
-from robots.loads.wrapped import SUFFIX
 from robots.parameter_errors import nearest
+from robots.parameters import DEVIATION
 from robots.quantities import QUANTITIES, large_is_good
 
 Array = NDArray[np.float64]
@@ -98,7 +98,7 @@ class Objective:
 
 def cases_of_deviations(cases: Mapping[str, Array]) -> list[NDArray[np.intp]]:
     """Return the case numbers that have each of the deviations within tolerances. Raises InputError without any."""
-    drawn = [column for name, column in cases.items() if name.endswith(SUFFIX)]
+    drawn = [column for name, column in cases.items() if name.endswith(DEVIATION)]
     if not drawn:
         raise refuse("objective", "a rule over tolerances", "a sweep with a section tolerances")
     _, number = np.unique(np.stack(drawn, axis=1), axis=0, return_inverse=True)

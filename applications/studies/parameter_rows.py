@@ -12,8 +12,9 @@ from xarray import Dataset
 from applications.studies.columns import Array, Mask, refuse
 from applications.studies.factors import Choice
 from applications.studies.space import DesignSpace
+from pipeline.documents.dataset_names import GRAVITY
 from pipeline.documents.report import sentence
-from pipeline.sweep.gravity import GRAVITY, gravity_parameters
+from pipeline.sweep.gravity import gravity_parameters
 from pipeline.sweep.model import Sweep
 from robots.data_classes import dataclass, field, replace
 from robots.expressions.rates import NumberWithRates

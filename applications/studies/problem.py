@@ -12,12 +12,12 @@ from applications.studies.columns import JOINTS, Array, Objective, base_of, join
 from applications.studies.factors import Choice
 from applications.studies.parameter_rows import ParameterRows, values_of
 from applications.studies.space import DesignSpace, is_dim
+from pipeline.documents.dataset_names import GRAVITY
 from pipeline.documents.report import sentence
 from pipeline.execution import work
 from pipeline.execution.blocks import block_of
 from pipeline.plan.plan import plan
 from pipeline.sweep.axes.kinds import Axis
-from pipeline.sweep.gravity import GRAVITY
 from pipeline.sweep.model import Sweep
 from pipeline.sweep.needs import lacking_of
 from pipeline.sweep.question.question import split_trajectory

@@ -33,8 +33,8 @@ from pipeline.documents.report import sentence
 from pipeline.sweep.model import Sweep
 from robots.arguments import check_arguments
 from robots.data_classes import dataclass
-from robots.loads.wrapped import SUFFIX
 from robots.parameter_errors import nearest
+from robots.parameters import DEVIATION
 
 LEVELS = 4
 """Levels of each parameter; a step goes over half of them, so that all are met equally often."""
@@ -312,9 +312,9 @@ def tolerance_effect(sweep: Sweep, column: str, design: Mapping[str, float] | No
     deviations, covariance = sweep.tolerances.deviations, sweep.tolerances.covariance
     if not deviations:
         raise refuse("tolerances", "a sweep without tolerances", "a section tolerances", "Add it to the sweep.")
-    names = [name + SUFFIX for name in deviations]
+    names = [name + DEVIATION for name in deviations]
     cases = [name for name in sweep.question.cases if name not in names]
-    bounds = {name + SUFFIX: (-size, size) for name, size in deviations.items()}
+    bounds = {name + DEVIATION: (-size, size) for name, size in deviations.items()}
     problem = DesignProblem.of(sweep, bounds, cases)
     if design:
         problem = problem.at(design)

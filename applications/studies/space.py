@@ -21,8 +21,8 @@ from applications.studies.factors import Choice, Continuous, Factor, Kind, list_
 from applications.studies.points import PointSpace
 from applications.studies.stored_factors import stored_factors
 from applications.studies.swept_factors import axis_factors, combined
+from pipeline.documents.dataset_names import GRAVITY
 from pipeline.sweep.axes.derived import DependentAxis, Derived, Filtered
-from pipeline.sweep.gravity import GRAVITY
 from pipeline.sweep.model import Sweep
 from pipeline.sweep.question.question import DIMS
 from robots.data_classes import dataclass, field, replace

@@ -11,20 +11,18 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from applications.studies.factors import Factor, list_factors, table_factor
+from pipeline.documents.dataset_names import FRICTION_SET, STORED, TRUTH
 from pipeline.documents.yaml import parse_yaml
 from pipeline.errors import InputError
-from pipeline.sweep.axes.columns import LABEL, STORED, TRUTH
+from pipeline.sweep.axes.columns import LABEL
 from pipeline.sweep.question.reader import stored_question
 from pipeline.sweep.several import only_chosen
 from robots.data_classes import dataclass
 from robots.dims import FRICTION, GAINS, STATE
-from robots.loads.wrapped import SUFFIX
+from robots.parameters import DEVIATION
 
 ALONG = "swept_along"
 """Attribute of a parameter of designs that was swept along another dim: of friction sets, gains or initial states."""
-
-FRICTION_SET = "friction_set"
-"""Coordinate of designs that are stacked with friction sets: the number of the set."""
 
 SECTIONS = ("design", FRICTION, GAINS, STATE)
 """Dims along which parameters are swept."""
@@ -112,7 +110,7 @@ def _declared(text: str) -> Mapping[str, DeclaredAxis] | None:
         simulation = data.get("simulation") or {}
         axes = {FRICTION: data.get(FRICTION), GAINS: simulation.get(GAINS), STATE: simulation.get(STATE)}
         drawn = (data.get("tolerances") or {}).get("parameters") or {}
-        design = _declared_axis(data.get("design") or {}, {f"{name}{SUFFIX}": "tolerance" for name in drawn})
+        design = _declared_axis(data.get("design") or {}, {f"{name}{DEVIATION}": "tolerance" for name in drawn})
         result = {"design": design, **{section: _declared_axis(axis or {}, {}) for section, axis in axes.items()}}
     except (InputError, AttributeError, TypeError):
         return None

@@ -19,8 +19,8 @@ from numpy.typing import ArrayLike
 from applications.studies.columns import Array, Objective, base_of, column, feasible, objective, refuse, value_of
 from applications.studies.gradient_process import GradientProcess, ProcessScales
 from applications.studies.stored_factors import tabled_numbers, varied_numbers
+from pipeline.documents.dataset_names import CASE
 from pipeline.documents.outputs import output
-from pipeline.sweep.axes.columns import CASE
 from pipeline.sweep.question.question import split_trajectory
 from robots.arguments import check_arguments
 from robots.data_classes import dataclass, replace

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pipeline.documents.dataset_names import TRUTH
 from pipeline.execution.versions import versions
 from pipeline.plan.coordinates import chunks, coordinates
 from pipeline.plan.model import Plan
 from pipeline.plan.plan import MOST_BLOCKS
 from pipeline.plan.plan import plan as plan_sweep
-from pipeline.sweep.axes.columns import TRUTH
 from pipeline.sweep.stored import SWEEP_FINGERPRINT
 from robots.friction.groups import settles
 from robots.joint_kinds import JOINT_KINDS

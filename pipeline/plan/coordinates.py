@@ -6,11 +6,10 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
+from pipeline.documents.dataset_names import COORDINATE, part_name
 from pipeline.sweep.axes.columns import LABEL, PartColumn, columns
-from pipeline.sweep.dataset_split import part_name
 from pipeline.sweep.gravity import gravity_parameters
 from pipeline.sweep.model import Sweep
-from pipeline.sweep.trajectories.swept import COORDINATE
 from robots.criteria.selection import deviation_names
 from robots.derivatives import PARAMETER, SIDE, SIDES
 from robots.dims import FREEDOMS, GAINS, PLACED, STATE

@@ -7,9 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from pipeline.documents.dataset_names import GRAVITY
 from pipeline.sweep.axes.derived import rules_of
 from pipeline.sweep.axes.kinds import Axis
-from pipeline.sweep.gravity import GRAVITY, gravity_parameters
+from pipeline.sweep.gravity import gravity_parameters
 from pipeline.sweep.model import Sweep
 from robots.dims import FRICTION
 from robots.expressions.rates import NumberWithRates, with_rates

@@ -10,6 +10,7 @@ from collections.abc import Collection, Mapping
 
 from threadpoolctl import threadpool_limits
 
+from pipeline.documents.dataset_names import is_free
 from pipeline.errors import InputError, Problem, refused
 from pipeline.robot_files.closing import assembled, closed, likely_loops, paired, pairs_of, report_of_loops
 from pipeline.robot_files.foreign import format_problems, read_model, root_of_urdf
@@ -70,7 +71,7 @@ def import_robot(
             description, more = assembled(tree, name) if report is None else (closed(tree, report), ())
             warnings = (*warnings, *more, *(likely_loops(tree, name) if report is None else ()))
         if parameters:
-            description = with_parameters(description, tree.gears)
+            description = with_parameters(description, tree.gears, is_free)
         text = writing.text(description, f"Imported from {os.path.basename(os.fspath(path))}.")
         from pipeline.robot_files.solvable import stuck
 

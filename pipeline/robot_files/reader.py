@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from pipeline.documents.dataset_names import parameter_conflict
 from pipeline.documents.document import Document, KeyPath
 from pipeline.documents.files import read_text
 from pipeline.documents.report import Got, Report, sentence
@@ -155,6 +156,8 @@ class _RobotReader:
         for name, section in self.file.parameters.items():
             path = ("parameters", name)
             self._new_name(name, path)
+            if conflict := parameter_conflict(name):
+                self.report(path, name, "a name that is free in datasets", f"{conflict} Take another.", key=True)
             yield read_parameter(self.report, name, section, path)
 
     def _new_name(self, name: str, path: KeyPath) -> None:

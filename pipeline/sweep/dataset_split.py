@@ -28,11 +28,6 @@ def case_part(*parts: str) -> str:
     return max(parts, key=PARTS.index)
 
 
-def part_name(dim: str) -> str:
-    """Return the coordinate that says which parts the places along a dim are in."""
-    return f"{dim}_part"
-
-
 @dataclass(frozen=True)
 class DatasetSplit:
     """Shares of the cases for validation and for tests; the rest is for training.

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from pipeline.documents.dataset_names import GRAVITY
 from robots.parameters import Parameter
 
 LARGEST = 1e6
 """Size of a component of gravity [m/s^2]."""
-
-GRAVITY = ("gravity_x", "gravity_y", "gravity_z")
-"""Names of the components of gravity as parameters of designs."""
 
 
 def gravity_parameters(gravity: Sequence[float]) -> dict[str, Parameter]:

@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from pipeline.documents.dataset_names import GRAVITY
 from pipeline.documents.files import FileSource, write_new
 from pipeline.documents.writing import table
 from pipeline.errors import Problem, refused
@@ -19,7 +20,6 @@ from pipeline.sweep.axes.kinds import Array, Axis, complete
 from pipeline.sweep.content import FORMAT, Content, HasSections, SectionValue
 from pipeline.sweep.dataset_split import DatasetSplit
 from pipeline.sweep.friction_sets import FrictionAxis
-from pipeline.sweep.gravity import GRAVITY
 from pipeline.sweep.publication.publication import Publication
 from pipeline.sweep.question.question import StudyQuestion
 from pipeline.sweep.simulated.axes import SimulationAxes

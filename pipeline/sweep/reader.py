@@ -25,7 +25,7 @@ from pipeline.sweep.model import Sweep, SweepText
 from pipeline.sweep.needs import check_quantities
 from pipeline.sweep.question.reader import swept_beside_designs
 from pipeline.sweep.reading import SweepReading
-from pipeline.sweep.robot import check_labels, inline, read_description, read_designs
+from pipeline.sweep.robot import check_swept_once, inline, read_description, read_designs
 from pipeline.sweep.sections import CoreFile, DerivativeOutput
 from pipeline.sweep.several import one_robot
 from pipeline.sweep.side_files import SideFiles
@@ -142,7 +142,7 @@ def _check_together(reading: SweepReading) -> None:
     check_cycles(reading, sharing, based=based)
     simulation = reading.value(SimulationContent)
     names = (*swept_beside_designs(reading), *(simulation.names if simulation else ()))
-    check_labels(report, reading.design, names)
+    check_swept_once(report, reading.file, reading.design, names)
 
 
 def _sweep(reading: SweepReading, part: Swept) -> Sweep:

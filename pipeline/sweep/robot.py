@@ -15,7 +15,7 @@ from pipeline.documents.yaml import parse_yaml
 from pipeline.errors import InputError, Problem
 from pipeline.sweep.axes.reader import AxisReader, check_fixed
 from pipeline.sweep.design_axis import DesignAxis
-from pipeline.sweep.gravity import GRAVITY, gravity_parameters
+from pipeline.sweep.gravity import gravity_parameters
 from pipeline.sweep.rewriting import rewritten
 from pipeline.sweep.sections import AxesSection, BranchSection, CoreFile
 from pipeline.sweep.several import only_chosen
@@ -118,20 +118,25 @@ def read_designs(
 
 
 def _axis_path(path: KeyPath, design: AxesSection | None, name: str) -> KeyPath:
-    """Return the path of a swept parameter, or of the section if the parameter is a column of a file."""
-    for key, part in (("grid", design and design.grid), ("list", design and design.listed)):
+    """Return the path of a swept parameter or label, or of the section if the parameter is a column of a file."""
+    if design is None:
+        return path
+    sample = design.sample and design.sample.parameters
+    keys = ("grid", design.grid), ("list", design.listed), ("derive", design.derive)
+    for key, part in (*keys, ("sample.parameters", sample)):
         if part and name in part:
-            return (*path, key, name)
-    return path
+            return (*path, *key.split("."), name)
+    return (*path, "labels") if name in (design.labels or ()) else path
 
 
-def check_labels(report: Report, design: DesignAxis | None, swept: Sequence[str]) -> None:
-    """Refuse labels of designs with the names of swept parameters of friction, trajectories or a simulation."""
-    own = () if design is None else (*GRAVITY, *(parameter.name for parameter in design.family.parameters))
+def check_swept_once(report: Report, file: CoreFile, design: DesignAxis | None, swept: Sequence[str]) -> None:
+    """Refuse names of design axes that other axes have: of friction, trajectories or a simulation, all in `swept`."""
+    others = {name.casefold() for name in swept}
     for name in () if design is None else design.axis.names:
-        if name not in own and name.casefold() in map(str.casefold, swept):
-            rule = "a name that no other swept quantity has"
-            report(("design", "labels"), name, rule, "Rename the column.")
+        if name.casefold() in others:
+            hint = "Rename the parameter of the robot, the column of the file or the group of friction."
+            path = _axis_path(("design",), file.design, name)
+            report(path, name, "a name that no other swept quantity has", hint)
 
 
 def _is_known(report: Report, file: CoreFile, robot: str | None, families: Mapping[str, Family]) -> bool:

@@ -15,6 +15,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from pipeline.documents.dataset_names import name_conflict
 from pipeline.documents.report import sentence
 from pipeline.errors import InputError, Problem
 from pipeline.sweep.function_hash import of_function
@@ -102,20 +103,17 @@ def _by_value(function: UserFunction) -> bytes:
 def _wrong_name(sweep: Sweep, name: str, others: Sequence[str]) -> list[Problem]:
     taken = {
         *others,
-        *QUANTITIES,
         *(() if sweep.simulation is None else sweep.swept),
         *sweep.sizes,
         *sweep.design.names,
         *sweep.friction.axis.names,
         *sweep.derivatives.names,
         *sweep.derivatives.sizes,
-        "actuator",
-        "limb",
-        "joint",
     }
     if not isinstance(name, str) or not NAME.fullmatch(name):
         return [_problem(f"{name}", repr(name), "letters, digits and '_', a letter first", "Rename it.")]
-    if name.casefold() in {each.casefold() for each in taken}:  # names are folders, also where capitals do not count
+    # Names are folders, also where capitals do not count.
+    if name_conflict(name) or name.casefold() in {each.casefold() for each in taken}:
         return [_problem(name, "a name of the dataset", "a name of its own", "Rename it.")]
     return []
 

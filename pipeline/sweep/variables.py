@@ -12,11 +12,11 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
+from pipeline.documents.dataset_names import FREE_NAME, is_free
 from pipeline.documents.report import Got, sentence
 from pipeline.documents.validation import Text
 from pipeline.robot_files.parameters import read_parameter
 from pipeline.robot_files.sections import ParameterSection
-from pipeline.sweep.axes.reader import NAME, TAKEN
 from pipeline.sweep.reading import FamilyContent, SweepReading
 from robots.formats.description import Description
 from robots.loads.wrapped import varied
@@ -45,9 +45,8 @@ class VariablesContent(FamilyContent[None, Mapping[str, ParameterSection]]):
         before = len(report.problems)
         variables = [read_parameter(report, name, section, (KEY, name)) for name, section in sections.items()]
         for name in sections:
-            if name.casefold() in TAKEN or not NAME.fullmatch(name):
-                rule = "a name of letters, digits and underscores that no output or metric has, nor a dim"
-                report((KEY, name), name, rule, "Rename it.", key=True)
+            if not is_free(name):
+                report((KEY, name), name, FREE_NAME, "Rename it.", key=True)
         if len(report.problems) > before:
             return None
         try:

@@ -7,7 +7,7 @@ scale stretches the body and the joints on it, with unchanged mass: lengths by t
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from robots.data_classes import dataclass, field, replace
 from robots.expressions.expression import GEOMETRIC, ParsedExpression, parse
@@ -25,9 +25,14 @@ _TAKEN = {"and", "or", "not", *GEOMETRIC, *CONSTANTS}
 _LARGEST_GEAR = 1e6
 
 
-def with_parameters(description: Description, gears: Gears | None = None) -> Description:
-    """Return the robot of one limb, in numbers, with a parameter for all that a machine builder changes."""
-    naming = _Naming(gears or {})
+def with_parameters(
+    description: Description, gears: Gears | None = None, is_free: Callable[[str], bool] = lambda _: True
+) -> Description:
+    """Return the robot of one limb, in numbers, with a parameter for all that a machine builder changes.
+
+    No parameter has a name that is not free.
+    """
+    naming = _Naming(gears or {}, is_free)
     (limb,) = description.template.limbs
     built = naming.limb(limb)
     return replace(
@@ -43,6 +48,7 @@ class _Naming:
     """Parameters and derived values as they are named, body by body."""
 
     gears: Gears
+    is_free: Callable[[str], bool]
     parameters: list[Parameter] = field(default_factory=list)
     derived: list[tuple[str, ParsedExpression]] = field(default_factory=list)
     taken: set[str] = field(default_factory=lambda: {name.casefold() for name in _TAKEN})
@@ -64,8 +70,9 @@ class _Naming:
         """Return a free parameter name: the name of a body or joint, and the property."""
         plain = re.sub(r"[^A-Za-z0-9]+", "_", owner).strip("_")[:60] or "part"
         plain = plain if plain[0].isalpha() else f"part_{plain}"
+        plain = plain if self.is_free(f"{plain}_x") else f"part_{plain}"  # names with this beginning may be taken
         name, count = f"{plain}_{end}", 1
-        while name.casefold() in self.taken:
+        while name.casefold() in self.taken or not self.is_free(name):
             count += 1
             name = f"{plain}_{count}_{end}"
         self.taken.add(name.casefold())

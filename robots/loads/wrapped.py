@@ -15,7 +15,7 @@ from robots.data_classes import dataclass, field, replace
 from robots.formats.description import Description
 from robots.model import Family, Limb, Mechanism
 from robots.parameter_errors import ParameterError, nearest
-from robots.parameters import Parameter
+from robots.parameters import DEVIATION, Parameter
 from robots.types import Number
 
 Items = TypeVar("Items", bound=tuple[object, ...])
@@ -131,10 +131,6 @@ class LimbGroups(Generic[Items]):
         return replace(whole, limbs=limbs, instances=tuple(replace(instance, limb=group) for instance, group in pairs))
 
 
-SUFFIX = "_deviation"
-"""Suffix of the name of a deviation."""
-
-
 @dataclass(frozen=True, eq=False)
 class TolerancedDescription(ExtendedDescription):
     """A family with deviations of some of its parameters as further parameters, by default zero."""
@@ -143,7 +139,7 @@ class TolerancedDescription(ExtendedDescription):
 
     def moved(self, values: Mapping[str, Number]) -> Mapping[str, Number]:
         """Return the parameters with their deviations."""
-        return {**values, **{name: values[name] + values[name + SUFFIX] for name in self.toleranced}}
+        return {**values, **{name: values[name] + values[name + DEVIATION] for name in self.toleranced}}
 
 
 def moved_values(family: Family, values: Mapping[str, Number]) -> Mapping[str, Number]:
@@ -170,5 +166,5 @@ def toleranced(family: Family, names: Sequence[str]) -> TolerancedDescription:
     for name in names:
         if name not in table:
             raise ParameterError(f"{family.name} has no parameter {name!r}; {nearest(name, table)}")
-        more.append(Parameter(name + SUFFIX, table[name].unit, 0.0, text=f"what {name} is off by"))
+        more.append(Parameter(name + DEVIATION, table[name].unit, 0.0, text=f"what {name} is off by"))
     return TolerancedDescription(*extended(family, more), base=family, toleranced=tuple(names))

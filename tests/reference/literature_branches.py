@@ -213,7 +213,7 @@ def six_bar(p: Parameters, q: Array) -> Joints:
         along = (head - crank) / p["coupler"]
         point = crank + p["coupler_point_u"] * along
         point += p["coupler_point_v"] * np.stack([-along[:, 1], along[:, 0]], axis=1)
-        knee, second = meeting(point, far, p["link"], p["output"])
+        knee, second = meeting(point, far, p["link_length"], p["output"])
         arms = [np.arctan2(*(head - ground).T[::-1]), np.arctan2(*(knee - far).T[::-1])]
         return arms[0], arms[1], first & second
 

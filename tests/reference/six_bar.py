@@ -38,14 +38,16 @@ class SixBar:
         pin = p["crank"] * np.exp(1j * crank)
         first = pin + p["coupler"] * b - (p["rocker_x"] + 1j * p["rocker_z"]) - p["rocker"] * c
         point = pin + (p["coupler_point_u"] + 1j * p["coupler_point_v"]) * b
-        second = point + p["link"] * e - (p["output_x"] + 1j * p["output_z"]) - p["output"] * f
+        second = point + p["link_length"] * e - (p["output_x"] + 1j * p["output_z"]) - p["output"] * f
         return np.array([first.real, first.imag, second.real, second.imag])
 
     def slopes(self, crank: float, angles: np.ndarray) -> np.ndarray:
         """Derivatives of the angles (4,) over that of the crank."""
         p, (b, c, e, f) = self.values, 1j * np.exp(1j * np.asarray(angles))
         u = p["coupler_point_u"] + 1j * p["coupler_point_v"]
-        rows = np.array([[p["coupler"] * b, -p["rocker"] * c, 0, 0], [u * b, 0, p["link"] * e, -p["output"] * f]])
+        rows = np.array(
+            [[p["coupler"] * b, -p["rocker"] * c, 0, 0], [u * b, 0, p["link_length"] * e, -p["output"] * f]]
+        )
         pin = 1j * p["crank"] * np.exp(1j * crank)
         right = -np.array([pin, pin])
         return np.linalg.solve(
@@ -73,7 +75,7 @@ class SixBar:
         b, c, e, f = 1j * np.exp(1j * np.asarray(angles)) * rates
         ends = {
             "crank": (0j, pin), "coupler": (pin, pin + p["coupler"] * b), "rocker": (0j, p["rocker"] * c),
-            "link": (pin + u * b, pin + u * b + p["link"] * e), "output": (0j, p["output"] * f),
+            "link": (pin + u * b, pin + u * b + p["link_length"] * e), "output": (0j, p["output"] * f),
         }  # fmt: skip
         # of a thin rod whose ends have velocities v, w: m (v v + v w + w w) / 3 is twice its kinetic energy
         thick = 1.0 / (16.0 * self.slender**2)

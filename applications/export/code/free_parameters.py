@@ -7,7 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 from applications.export.code.functions import CodeArgument, CodeFunction, plain_call
-from pipeline.sweep.gravity import GRAVITY, gravity_parameters
+from pipeline.documents.dataset_names import GRAVITY
+from pipeline.sweep.gravity import gravity_parameters
 from robots.dims import FRICTION
 from robots.model import Robot
 from robots.parameter_errors import nearest

@@ -23,14 +23,14 @@ from applications.studies.factors import Factor
 from applications.studies.pareto import front
 from applications.studies.shares import LEAST, Explained, from_samples
 from applications.studies.space import DesignSpace
-from applications.studies.stored_factors import FRICTION_SET
+from pipeline.documents.dataset_names import CASE, FRICTION_SET, STORED
 from pipeline.errors import InputError
 from pipeline.execution.conventions import units_of
-from pipeline.sweep.axes.columns import CASE, STORED
 from pipeline.sweep.question.question import NO_QUESTION, StudyQuestion
 from robots.data_classes import dataclass, field, replace
 from robots.derivatives import PARAMETER
 from robots.quantities import large_is_good
+from storage.schema import DONE
 
 if TYPE_CHECKING:
     from xarray import DataArray, Dataset
@@ -441,6 +441,6 @@ def _good(dataset: Dataset, metrics: list[Array]) -> NDArray[np.bool_]:
     elif "worst_status" in dataset:
         usable = dataset["worst_status"] == 0
         good = usable.all([dim for dim in usable.dims if dim != "design"]).values
-    if "written" in dataset.coords:
-        good = good & dataset["written"].values.all(axis=1)
+    if DONE in dataset.coords:
+        good = good & dataset[DONE].values.all(axis=1)
     return np.asarray(good & np.isfinite(metrics).all(axis=0) if metrics and not counted else good, bool)

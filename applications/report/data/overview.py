@@ -10,6 +10,7 @@ import numpy as np
 from applications.report.data.display import unit_of
 from pipeline.execution.conventions import structure
 from robots.catalog import FAMILIES
+from storage.schema import DONE
 
 if TYPE_CHECKING:
     from xarray import DataArray, Dataset
@@ -43,7 +44,7 @@ def swept(dataset: Dataset, units: Mapping[str, str]) -> Iterator[TableRow]:
 
 
 _SWEPT = {"design": "designs", "friction": "friction sets", "trajectory": "trajectories", "time": "times"}
-_STRUCTURE = ("design", "actuator", "limb", "joint", "axis", "wrench", "written")
+_STRUCTURE = ("design", "actuator", "limb", "joint", "axis", "wrench", DONE)
 
 
 def _range(values: DataArray, units: str) -> str:
@@ -80,7 +81,7 @@ def provenance(dataset: Dataset) -> Iterator[TableRow]:
     """Return rows with the date and the versions with which the store was made, and the fingerprint of its sweep."""
     attributes = dataset.attrs
     if not attributes.get("finished", True):
-        written = dataset["written"]
+        written = dataset[DONE]
         yield "state", f"not finished: {int(written.sum()):,} of {written.size:,} pairs of design and trajectory"
     yield "created", str(attributes.get("created", "unknown"))
     yield "fingerprint of the sweep", str(attributes.get("fingerprint", "unknown"))

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.sweep.axes.columns import STORED
+from pipeline.documents.dataset_names import STORED
 from robots.data_classes import dataclass
 
 if TYPE_CHECKING:

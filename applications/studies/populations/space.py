@@ -19,9 +19,9 @@ from applications.studies.columns import condition as parsed_condition
 from applications.studies.factors import Choice
 from applications.studies.points import PointSpace
 from applications.studies.space import DesignSpace
+from pipeline.documents.dataset_names import CASE
 from pipeline.errors import InputError
 from pipeline.execution.contents import variable_units
-from pipeline.sweep.axes.columns import CASE
 from pipeline.sweep.model import Sweep
 from pipeline.sweep.question.question import WEIGHTED, StudyQuestion
 from robots.data_classes import dataclass, field, replace

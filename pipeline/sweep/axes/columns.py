@@ -44,12 +44,6 @@ class LazyColumn(Sequence[Any]):
         return self.part(index % self._size, index % self._size + 1)[0]
 
 
-CASE, STORED = "case", "stored_design"
-"""The dim of operating cases in studies, and the coordinate (design, case) with the numbers of designs in the store."""
-
-TRUTH = "true_"
-"""Beginning of coordinates of a dataset that have the parameters of bodies and drives that data were made with."""
-
 LABEL = "label of the design"
 """The long name of coordinates of designs that are no parameters."""
 

@@ -5,17 +5,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
 import numpy as np
 
+from pipeline.documents.dataset_names import FREE_NAME, is_free, name_conflict
 from pipeline.documents.document import KeyPath
 from pipeline.documents.report import Got, Report, sentence
 from pipeline.documents.tables.table import Table
 from pipeline.documents.units import UNITS, Unit, check_unit, conversion
 from pipeline.documents.validation import _bounds_text, _guess, check_bounds
-from pipeline.sweep.axes.columns import CASE, STORED
 from pipeline.sweep.axes.conditions import RuleReader
 from pipeline.sweep.axes.kinds import (
     MAX_DRAWN,
@@ -34,21 +33,11 @@ from pipeline.sweep.axes.kinds import (
     repeated_rows,
 )
 from pipeline.sweep.axes.samples import SamplingMethod
-from pipeline.sweep.dataset_split import part_name
 from pipeline.sweep.sections import AxesSection, BoundsSection, ColumnSection, SampleSection
 from pipeline.sweep.side_files import SideFiles
 from robots.data_classes import dataclass
-from robots.dims import GAINS, PLACED, STATE
 from robots.parameter_errors import nearest
 from robots.parameters import Parameter
-from robots.quantities import QUANTITIES
-
-NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,79}")
-"""Pattern for the name of a label, the same as for coordinates of a store."""
-
-_DIMS = {dim for row in QUANTITIES.values() for dim in row.dims} | {*PLACED.values(), CASE, GAINS, STATE}
-TAKEN = {*QUANTITIES, *_DIMS, STORED} | {part_name(dim) for dim in _DIMS}
-"""Names of a dataset that no label or variable may have."""
 
 _METHODS: Mapping[str, tuple[SamplingMethod, bool]] = {
     "latin_hypercube": ("latin_hypercube", False),
@@ -197,9 +186,8 @@ class AxisReader:
             self.report(path, name, "no labels: designs alone have them", "Remove it.")
         elif name.casefold() in map(str.casefold, self.parameters):
             self.report(path, Got(f"the parameter {name}"), "columns that are no parameters", "Remove it here.")
-        elif name.casefold() in TAKEN or not NAME.fullmatch(name):
-            rule = "a name of letters, digits and underscores that no output or metric has, nor a dim"
-            self.report(path, name, rule, "Rename the column.")
+        elif not is_free(name):
+            self.report(path, name, FREE_NAME, "Rename the column.")
         else:
             return True
         return False
@@ -207,6 +195,7 @@ class AxisReader:
     def _checked(self, name: str, numbers: Array, unit: str | None, path: KeyPath) -> Array:
         """Convert a column to SI and report the first number out of bounds."""
         parameter = self.parameters[name]
+        self._check_free(name, path)
         if name in self.fixed:
             got = Got(f"a column {name} that is also fixed at {self.fixed[name]!r}")
             self.report(path, got, "a parameter once", "Remove it here or under parameters.")
@@ -295,6 +284,13 @@ class AxisReader:
         elif name in self.fixed:
             got = Got(f"a swept parameter that is also fixed at {self.fixed[name]!r}")
             self.report(path, got, "a parameter once", "Remove it here or under parameters.", key=True)
+        self._check_free(name, path)
+
+    def _check_free(self, name: str, path: KeyPath) -> None:
+        """Report a parameter whose coordinate would have the name of something else in a dataset."""
+        if conflict := name_conflict(name):
+            hint = f"{conflict} Rename the parameter where it is declared."
+            self.report(path, Got(f"a swept parameter {name}"), "one whose name is free in datasets", hint, key=True)
 
     def _check_unit(self, name: str, unit: str | None, path: KeyPath) -> Unit:
         """Check the unit to convert from; that of the parameter where none is given or the given one is refused."""

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Self
 
+from pipeline.documents.dataset_names import GRAVITY
 from pipeline.documents.report import Got, Report, sentence
 from pipeline.sweep.axes.derived import rules_of
 from pipeline.sweep.friction import FrictionContent
-from pipeline.sweep.gravity import GRAVITY
 from pipeline.sweep.reading import SectionContent, SweepReading
 from pipeline.sweep.sections import DerivativeOutput
 from pipeline.sweep.simulated.axes import SimulationAxes

@@ -28,8 +28,8 @@ from pipeline.sweep.question.sections import StudySection
 from pipeline.sweep.reading import SectionContent, SweepReading, optional
 from pipeline.sweep.tolerances.reader import TolerancesContent, tolerances_of
 from robots.expressions.expression import ExpressionError, Kind, parse
-from robots.loads.wrapped import SUFFIX
 from robots.parameter_errors import nearest
+from robots.parameters import DEVIATION
 from robots.quantities import QUANTITIES
 
 KEY = "study"
@@ -139,9 +139,9 @@ def stored_question(attributes: Mapping[str, object], coordinates: Iterable[obje
         parts = drawn.get("parameters") if isinstance(drawn, dict) else None
     except (InputError, ValueError, AttributeError):
         return NO_QUESTION
-    tolerances = tuple(f"{name}{SUFFIX}" for name in parts) if isinstance(parts, dict) else ()
+    tolerances = tuple(f"{name}{DEVIATION}" for name in parts) if isinstance(parts, dict) else ()
     if isinstance(drawn, dict) and "from" in drawn:
-        deviations = (str(name) for name in coordinates if str(name).endswith(SUFFIX))
+        deviations = (str(name) for name in coordinates if str(name).endswith(DEVIATION))
         tolerances = tuple(dict.fromkeys((*tolerances, *deviations)))
     named = tuple(name for name in study.cases if name not in tolerances)
     return StudyQuestion(study.title, study.objectives, study.where, (*named, *tolerances), tolerances)

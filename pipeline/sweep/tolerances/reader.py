@@ -25,9 +25,10 @@ from pipeline.sweep.tolerances.sections import FittedTolerances, ToleranceSectio
 from pipeline.sweep.tolerances.spread import JointSpread, correlated
 from robots.data_classes import dataclass
 from robots.formats.description import Description
-from robots.loads.wrapped import SUFFIX, toleranced
+from robots.loads.wrapped import toleranced
 from robots.model import Family
 from robots.parameter_errors import ParameterError
+from robots.parameters import DEVIATION
 
 KEY = "tolerances"
 DIGITS = 12
@@ -76,7 +77,7 @@ class Deviations(Listed):
 
 def tolerances_of(section: TolerancesSection | None) -> tuple[str, ...]:
     """Return the names of the deviations; each of their values is an operating case of every design."""
-    return () if section is None else tuple(name + SUFFIX for name in section.parameters)
+    return () if section is None else tuple(name + DEVIATION for name in section.parameters)
 
 
 def spread_of(section: TolerancesSection | None) -> JointSpread:
@@ -114,7 +115,7 @@ def read_deviations(report: Report, section: TolerancesSection | None, seed: int
         sizes = np.sqrt(np.diag(joint))[:, None]
         rows[:count] = correlated(joint, np.array(rows[:count]) / sizes)
     columns = [ArrayValues(_rounded(row)) for row in rows]
-    return (Deviations(tuple(name + SUFFIX for name in names), tuple(columns)),)
+    return (Deviations(tuple(name + DEVIATION for name in names), tuple(columns)),)
 
 
 def _drawn(part: ToleranceSection, unit: Array) -> Array:

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from pipeline.documents.dataset_names import COORDINATE
 from pipeline.documents.document import KeyPath
 from pipeline.documents.report import Got, Report
 from robots.data_classes import dataclass
@@ -25,9 +26,6 @@ from robots.trajectories.trajectory import SweptValue
 
 MOST = 10_000
 """Trajectories that a section may stand for."""
-
-COORDINATE = "trajectory_"
-"""Prefix of the names of coordinates."""
 
 RANGE = ("start", "stop", "num")
 AXES = ("x", "y", "z")

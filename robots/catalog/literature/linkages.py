@@ -127,7 +127,7 @@ def _six_bar(p: Mapping[str, Number]) -> Mechanism:
     across, up = (head[0] - crank[0]) / p["coupler"], (head[1] - crank[1]) / p["coupler"]
     u, v = p["coupler_point_u"], p["coupler_point_v"]
     point = (crank[0] + u * across - v * up, crank[1] + u * up + v * across)
-    knee = _meeting(point, far, (p["link"], p["output"]))
+    knee = _meeting(point, far, (p["link_length"], p["output"]))
     a, b, c, d, e, f = ((x, 0.0, z) for x, z in (crank, head, point, ground, knee, far))
     bars = LimbPlacement()
     bars.joint("crank", "crank", GROUND, "revolute", ZERO, "-y", rod(p["crank_mass"], ZERO, a))
@@ -227,7 +227,7 @@ SIX_BAR = Family(
         Parameter("rocker_z", "m", 0.0, -1e2, 1e2, "axis of the rocker, z", DECLARED),
         Parameter("coupler_point_u", "m", 0.15, -1e2, 1e2, "coupler point along the line of its pins", DECLARED),
         Parameter("coupler_point_v", "m", 0.15, -1e2, 1e2, "coupler point across that line, to its left", DECLARED),
-        declared_length("link", 0.34, "coupler point to the end of the output link"),
+        declared_length("link_length", 0.34, "coupler point to the end of the output link"),
         declared_length("output", 0.28, "length of the output link"),
         Parameter("output_x", "m", 0.45, -1e2, 1e2, "axis of the output link, x", DECLARED),
         Parameter("output_z", "m", 0.15, -1e2, 1e2, "axis of the output link, z", DECLARED),

@@ -17,9 +17,9 @@ from applications.studies.optimisation import optimise
 from applications.studies.problem import DesignProblem
 from applications.studies.stored_factors import varied_numbers
 from pipeline.cluster.connection import ClusterConfig
+from pipeline.documents.dataset_names import STORED
 from pipeline.errors import InputError
 from pipeline.execution.run import run
-from pipeline.sweep.axes.columns import STORED
 from pipeline.sweep.model import Sweep
 from pipeline.sweep.question.question import split_objective
 from pipeline.sweep.question.reader import stored_question

@@ -11,9 +11,9 @@ from applications.studies.cases import by_cases
 from applications.studies.columns import feasible, value_of
 from applications.studies.problem import DesignProblem
 from pipeline.cluster.file import ClusterConfig
+from pipeline.documents.dataset_names import STORED
 from pipeline.errors import InputError
 from pipeline.execution.run import run
-from pipeline.sweep.axes.columns import STORED
 from pipeline.sweep.model import Sweep
 
 TEXT = """\

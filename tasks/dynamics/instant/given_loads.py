@@ -17,10 +17,11 @@ from functools import cached_property
 import numpy as np
 
 from robots.data_classes import dataclass
+from tasks.dynamics.instant.mobility import Mobility
 from tasks.dynamics.instant.pushed import Drag, Moved, Pushed
 from tasks.dynamics.instant.rest import COMPLIANCE, DEPENDENT, NOTHING, Brake, RestProblem
 from tasks.kernels.expression import Array, Scalar
-from tasks.mathematics.algebra import array, from_columns, is_zero, total, where
+from tasks.mathematics.algebra import array, is_zero, total, where
 from tasks.mathematics.solvers import Factors
 
 WITHIN = 1e-12
@@ -82,14 +83,9 @@ class Loaded:
         return self.pushed.rows @ (acceleration + array(self.pushed.stage.less_rate)) + self.pushed.drift
 
     @cached_property
-    def _through(self) -> Array:
-        """Accelerations that unit friction of joints that may rest gives (freedom, joint)."""
-        columns = [self._factors.solve(self.pushed.rows[k]) for k in self.pushed.sticking]
-        return from_columns(columns, self.pushed.rows.shape[1])
-
-    @cached_property
-    def _mobility(self) -> Array:
-        return array(self.pushed.rows[np.array(self.pushed.sticking, dtype=int)] @ self._through)
+    def _mobility(self) -> Mobility:
+        """Mobility of the joints that may rest."""
+        return Mobility(lambda: self._factors, self.pushed.rows[np.array(self.pushed.sticking, dtype=int)])
 
     @cached_property
     def _resting(self) -> list[Scalar]:
@@ -121,7 +117,7 @@ class Loaded:
         return self._brake(at_rest).dependent
 
     def _brake(self, holds: Sequence[Scalar]) -> Brake:
-        return Brake(lambda: self._factors, self.pushed.rows, self.pushed.sticking, holds)
+        return Brake(self._mobility, self.pushed.sticking, holds)
 
     def kept_speed(self) -> Array:
         """Return the rates of the freedoms (freedom,) without components that joints at rest forbid."""
@@ -137,7 +133,7 @@ class Loaded:
         bound = [where(p > 0.5, a, where(p < -0.5, -b, 0.0)) for p, a, b in zip(sides, above, below, strict=True)]
         holds = [where(abs(p) > 0.5, 0.0, mask) for p, mask in zip(sides, self._resting, strict=True)]
         brake = self._brake(holds)
-        free = self._free - self._through @ array(bound) if sticking else self._free
+        free = self._free - self._mobility.accelerations(array(bound)) if sticking else self._free
         first, holding = brake.forces(self._change(free))
         acceleration = brake.released(free, holding)
         least = brake.least(holding, pushed.mass) if sticking else []
@@ -158,7 +154,7 @@ class Loaded:
         pushed, sizes = self.pushed, abs(array(friction))
         free = abs(self._free) + abs(array(pushed.stage.less_rate))
         rows = ((abs(pushed.rows[k]) @ free, abs(pushed.drift[k])) for k in pushed.sticking)
-        return [a + b + abs(diagonal) @ sizes for (a, b), diagonal in zip(rows, self._mobility, strict=True)]
+        return [a + b + abs(diagonal) @ sizes for (a, b), diagonal in zip(rows, self._mobility.matrix, strict=True)]
 
     @cached_property
     def _turning(self) -> list[Scalar]:
@@ -175,8 +171,8 @@ class Loaded:
         result: list[Scalar] = [0.0] * len(self.pushed.joints)
         stiffness = self._brake(moved.holds).stiffness
         for i, k in enumerate(self.pushed.sticking):
-            diagonal, share = self._mobility[i, i], moved.change[k] / (moved.parts[i] + NOTHING)
-            left = diagonal - stiffness.quadratic(self._mobility[i] * array(moved.holds))
+            diagonal, share = self._mobility.matrix[i, i], moved.change[k] / (moved.parts[i] + NOTHING)
+            left = stiffness.of_joint(i)
             noise = moved.parts[i] * BREAKING + self._turning[i] * ROUNDED
             share = where(abs(moved.change[k]) > noise, share, 0.0)
             little = where(abs(moved.change[k]) > moved.parts[i] * TRACE, share, 0.0)
@@ -193,7 +189,7 @@ class Loaded:
         least: Scalar = 1.0
         better: list[Scalar] = []
         for i, (k, parts) in enumerate(zip(self.pushed.sticking, sizes, strict=True)):
-            rests, hold, diagonal, side = self._resting[i] > 0.5, holds[i] > 0.5, self._mobility[i, i], sides[i]
+            rests, hold, diagonal, side = self._resting[i] > 0.5, holds[i] > 0.5, self._mobility.matrix[i, i], sides[i]
             alone = parts / where(diagonal > 0.0, diagonal, 1.0)
             limit = where(friction[i] < 0.0, self.limits[1][i], self.limits[0][i])
             slight = diagonal * limit * WITHIN  # more than none where nothing pushes a joint

@@ -20,15 +20,16 @@ that they leave. Source: Nocedal and Wright 2006, Numerical Optimization, sectio
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from robots.data_classes import dataclass
+from tasks.dynamics.instant.mobility import Mobility, Yielding
 from tasks.kernels.expression import Array, Scalar, Scalars
-from tasks.mathematics.algebra import array, from_columns, sqrt, where
+from tasks.mathematics.algebra import array, sqrt, where
 from tasks.mathematics.solvers import Factors
 
 PROXIMAL = 1e-8
@@ -103,10 +104,10 @@ class Interior:
 class RestProblem:
     """Friction of joints at rest: `resting` is 1 for joints at rest, 0 for others, among all joints that may rest.
 
-    `mobility` D (joint, joint), `change` c and limits `above` and `below` (joint,).
+    `mobility` D of these joints, `change` c and limits `above` and `below` (joint,).
     """
 
-    mobility: Array
+    mobility: Mobility
     change: Array
     above: Array
     below: Array
@@ -115,20 +116,21 @@ class RestProblem:
     @cached_property
     def _scales(self) -> list[Scalar]:
         """Scales that make the mobility of each joint one."""
+        diagonal = np.diagonal(self.mobility.matrix)
         return [
-            where(mask > 0.5, sqrt(where(mask > 0.5, self.mobility[k, k], 1.0)), 1.0)
-            for k, mask in enumerate(self.resting)
+            where(mask > 0.5, sqrt(where(mask > 0.5, d, 1.0)), 1.0)
+            for d, mask in zip(diagonal, self.resting, strict=True)
         ]
 
     @cached_property
-    def _matrix(self) -> Array:
-        size = len(self.change)
-        result = np.array(np.eye(size) * (1.0 + PROXIMAL), dtype=object)
-        for i in range(size):
-            for j in range(i):
-                both = self.resting[i] * self.resting[j]
-                result[i, j] = result[j, i] = self.mobility[i, j] * both / (self._scales[i] * self._scales[j])
-        return array(result)
+    def _weights(self) -> Array:
+        """Factors of friction in its scale, zero for joints that are not at rest."""
+        return array([mask / g for mask, g in zip(self.resting, self._scales, strict=True)])
+
+    @cached_property
+    def _own(self) -> Array:
+        """Mobility of each joint by itself, in its scale."""
+        return array([1.0 - mask + PROXIMAL for mask in self.resting])
 
     @cached_property
     def _wanted(self) -> Array:
@@ -168,11 +170,12 @@ class RestProblem:
 
     def following(self, now: Interior) -> Interior:
         """Return the next iterate."""
-        y, up, down = now.friction, now.press_above, now.press_below
-        matrix = np.array(self._matrix, dtype=object)
-        for k in range(len(y)):
-            matrix[k, k] = matrix[k, k] + up[k] / now.room_above[k] + down[k] / now.room_below[k]
-        factors, residual = Factors.of(array(matrix)), self._wanted - self._matrix @ y
+        y, up, down, weights = now.friction, now.press_above, now.press_below, self._weights
+        pressed = [
+            x + a / b + c / d for x, a, b, c, d in zip(self._own, up, now.room_above, down, now.room_below, strict=True)
+        ]
+        factors = self.mobility.yielding(weights, 0.0, pressed)
+        residual = self._wanted - self.mobility.times(y * weights) * weights - self._own * y
 
         def change(above: Array, below: Array) -> Interior:
             """Return the change towards given products (joint,) of rooms and pressures."""
@@ -210,44 +213,35 @@ NOTHING = 1e-300
 
 @dataclass(frozen=True)
 class Brake:
-    """Effect of sticking joints: `factors` gives the factors of the mass matrix, `rows` W has all joints with friction.
+    """Effect of sticking joints, among those that may stick: their `mobility`, and which of all joints they are.
 
-    Joints in `sticking` may stick. A joint sticks if its entry of `holds` (joint that may stick,) is 1, else the entry
-    is 0. The mass matrix is computed only if some joint may stick: tracing the mass matrix of a tree takes much longer
-    than tracing its motion.
+    A joint sticks if its entry of `holds` (joint that may stick,) is 1, else the entry is 0.
     """
 
-    factors: Callable[[], Factors]
-    rows: Array
+    mobility: Mobility
     sticking: Sequence[int]
     holds: Sequence[Scalar]
 
     @cached_property
-    def through(self) -> Array:
-        """Accelerations that unit forces in sticking joints give (freedom, sticking joint), zero of others."""
-        columns = [self.factors().solve(self.rows[k]) * hold for k, hold in zip(self.sticking, self.holds, strict=True)]
-        return from_columns(columns, self.rows.shape[1])
+    def _masks(self) -> Array:
+        return array(self.holds)
 
     @cached_property
-    def mobility(self) -> Array:
-        """Mobility of stuck joints among themselves, W_S M^-1 W_S^T; zero for others."""
-        size = len(self.sticking)
-        mask = np.array(self.holds, dtype=object).reshape(size, 1)
-        return array(mask * (self.rows[np.array(self.sticking, dtype=int)] @ self.through))
+    def diagonal(self) -> Array:
+        """Mobility of each stuck joint by itself; zero for others."""
+        return np.diagonal(self.mobility.matrix) * self._masks
 
     @cached_property
-    def stiffness(self) -> Factors:
-        """Factors of that mobility, made regular."""
-        regular = np.array(self.mobility, dtype=object)
-        for i, hold in enumerate(self.holds):
-            regular[i, i] = regular[i, i] * (1.0 + COMPLIANCE) + (1.0 - hold) + NOTHING
-        return Factors.of(array(regular))
+    def stiffness(self) -> Yielding:
+        """Factors of the mobility of stuck joints, made regular."""
+        return self.mobility.yielding(self._masks, COMPLIANCE, 1.0 - self._masks + NOTHING)
 
     def forces(self, change: Array) -> tuple[Array, Array]:
         """Return sticking joints' forces (joint,) that undo a change of their velocities: almost all of it, and all."""
         demanded = array([change[k] * hold for k, hold in zip(self.sticking, self.holds, strict=True)])
         first = self.stiffness.solve(demanded)
-        return first, first + self.stiffness.solve(demanded - self.mobility @ first)
+        missing = demanded - self.mobility.times(first * self._masks) * self._masks
+        return first, first + self.stiffness.solve(missing)
 
     def least(self, holding: Array, mass: Array) -> list[Scalar]:
         """Return the friction (joint that may hold,) with the effect of `holding` and the least sum of D_kk tau_k^2.
@@ -255,9 +249,9 @@ class Brake:
         Where joints depend on each other, `holding` is this friction up to rounding, which compliance amplifies.
         Friction of the form W times a vector of the freedoms has no such error.
         """
-        size, rows = len(mass), [self.rows[k] for k in self.sticking]
-        diagonal = np.diagonal(self.mobility)
-        shares = [where(x > 0.5, 1.0 / where(x > 0.5, d, 1.0), 0.0) for x, d in zip(self.holds, diagonal, strict=True)]
+        size, rows = len(mass), self.mobility.rows
+        pairs = zip(self.holds, self.diagonal, strict=True)
+        shares = [where(x > 0.5, 1.0 / where(x > 0.5, d, 1.0), 0.0) for x, d in pairs]
         gram, demanded = np.zeros((size, size)), np.zeros(size)
         for row, share, hold, tau in zip(rows, shares, self.holds, holding, strict=True):
             gram, demanded = gram + np.outer(row, row) * share, demanded + row * (tau * hold)
@@ -269,24 +263,22 @@ class Brake:
 
     def released(self, change: Array, holding: Array) -> Array:
         """Return a change of the freedoms without the part that forces in sticking joints undo."""
-        return change - self.through @ holding
+        return change - self.mobility.accelerations(holding * self._masks)
 
     @cached_property
     def dependent(self) -> Scalar:
         """1 where joints that hold depend on each other, so that their friction is not unique."""
         result: Scalar = 0.0
         for i, (pivot, hold) in enumerate(zip(self.stiffness.pivots, self.holds, strict=True)):
-            lost = pivot <= self.mobility[i, i] * DEPENDENT
+            lost = pivot <= self.diagonal[i] * DEPENDENT
             result = where(hold > 0.5, where(lost, 1.0, result), result)
         return result
 
     @cached_property
     def held(self) -> list[Any]:
         """Masks of the freedoms: true where stuck joints hold the freedom."""
-        free = self.rows.shape[1]
-        loose = [self.factors().quadratic(unit) for unit in np.eye(free)]
-        margins = [loose[i] - self.stiffness.quadratic(self.through[i]) for i in range(free)]
-        return [a <= b * HELD for a, b in zip(margins, loose, strict=True)]
+        freedoms = range(self.mobility.rows.shape[1])
+        return [self.stiffness.of_freedom(i) <= self.mobility.of_freedom(i) * HELD for i in freedoms]
 
     def unless_held(self, change: Array) -> Array:
         """Return a change of the freedoms, exactly zero where they are held: joints at rest stay to the last bit."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any, Protocol
 
 from robots.data_classes import dataclass
@@ -65,6 +65,9 @@ _PRISMATIC = {
     "rad/m, 1": "1, m",
     "rad/(m s), 1/s": "1/s, m/s",
 }
+EITHER = " or "
+"""Separator between the unit of joints that turn and that of joints that slide."""
+
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,79}")
 
 
@@ -77,14 +80,31 @@ def lookup(name: str) -> Quantity:
     return QUANTITIES[name]
 
 
-def units(turning: bool) -> dict[str, str]:
-    """Return the units that depend on the kind of drives, for drives that all turn or all slide."""
+def units(turns: Collection[bool]) -> dict[str, str]:
+    """Return the units that depend on the kinds of drives: all turn, all slide, or both, such as `N m or N`."""
     rows = (
         variable
         for variable in QUANTITIES.values()
         if "actuator" in variable.dims or variable.units == "m/rad" or variable.name == "largest_effective_inertia"
     )
-    return {row.name: row.units if turning else _PRISMATIC.get(row.units, row.units) for row in rows}
+    return {row.name: _of_kinds(row.units, turns) for row in rows}
+
+
+def joint_units(turns: Collection[bool]) -> dict[str, str]:
+    """Return the units of variables along joints, for joints that all turn, all slide, or both."""
+    return {row.name: _of_kinds(row.units, turns) for row in QUANTITIES.values() if "joint" in row.dims}
+
+
+def older_units(unit: str, dims: Collection[str]) -> set[str]:
+    """Return other units that older versions wrote for a variable: of one kind of drives, or of joints that turn."""
+    sides = unit.split(EITHER)
+    turning = {each for each, sliding in _PRISMATIC.items() if sliding == unit} if "joint" in dims else set()
+    return {*(sides if len(sides) > 1 else ()), *turning}
+
+
+def _of_kinds(unit: str, turns: Collection[bool]) -> str:
+    spellings = [unit] * (True in turns) + [_PRISMATIC.get(unit, unit)] * (False in turns)
+    return EITHER.join(dict.fromkeys(spellings))
 
 
 def volume_units(axes: int) -> dict[str, str]:

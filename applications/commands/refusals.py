@@ -5,11 +5,12 @@ from __future__ import annotations
 import errno
 import os
 import sys
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 
 import click
 
-from pipeline.errors import InputError, RunCancelledError, RunStoppedError, visible
+from pipeline.errors import InputError, RunCancelledError, RunStoppedError, size, visible
 from pipeline.execution.processes.signals import exit_status
 from robots.extras import MissingExtraError
 from robots.parameter_errors import ParameterError, nearest
@@ -52,29 +53,62 @@ class CommandGroup(click.Group):
             raise click.UsageError(f"no command {args[0]!r}; {nearest(args[0], self.commands)}", ctx)
         return super().resolve_command(ctx, args)
 
+    def make_context(
+        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: object
+    ) -> click.Context:
+        """Read the arguments, and print help or version where these are asked for."""
+        with refused_errors():
+            return super().make_context(info_name, args, parent, **extra)
+
     def invoke(self, ctx: click.Context) -> object:
         """Run the command."""
-        try:
+        with refused_errors():
             return super().invoke(ctx)
-        except BAD_INPUT as error:
-            raise Refused(str(error)) from None
-        except RunStoppedError as error:
-            raise stopped(error) from None
-        except KeyboardInterrupt as error:
-            raise interrupted(error) from None
-        except BrokenPipeError:
-            # the reader of the output has gone
-            _leave_output()
-            raise click.exceptions.Exit(141) from None
-        except OSError as error:
-            if error.errno not in FULL or error.filename is not None:
-                raise
+
+
+@contextmanager
+def refused_errors() -> Iterator[None]:
+    """Turn exceptions of a command that are no mistakes of ours into its exit status and one line."""
+    try:
+        yield
+    except BAD_INPUT as error:
+        raise Refused(str(error)) from None
+    except RunStoppedError as error:
+        raise stopped(error) from None
+    except KeyboardInterrupt as error:
+        raise interrupted(error) from None
+    except BrokenPipeError:
+        # the reader of the output has gone
+        _leave_output()
+        raise click.exceptions.Exit(141) from None
+    except (MemoryError, ImportError, OSError) as error:
+        if isinstance(error, OSError) and error.errno in FULL and error.filename is None:
             _leave_output()
             raise Refused(f"standard output cannot be written: {error.strerror}") from None
+        if not isinstance(error, MemoryError) and not any(text in str(error) for text in _NO_MEMORY):
+            raise
+        limit = address_space_limit()
+        here = "on this machine" if limit is None else f"within the limit of {size(limit)} (ulimit -v)"
+        raise Refused(f"not enough memory {here}; expected {NEEDED}; end other programs or raise the limit") from None
 
 
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EFBIG)
 """Errors of a device that takes no more of the output."""
+
+NEEDED = "about 1 GiB for a small sweep"
+
+_NO_MEMORY = ("failed to map segment", "Cannot allocate memory", "libllvmlite")
+"""Parts of the messages of libraries that find no memory to be loaded."""
+
+
+def address_space_limit() -> int | None:
+    """Return the limit on the memory of this process [bytes]; None without one, or where the system has none."""
+    try:
+        import resource
+    except ImportError:  # on Windows
+        return None
+    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+    return None if limit == resource.RLIM_INFINITY else limit
 
 
 def _leave_output() -> None:

@@ -29,7 +29,7 @@ from robots.types import TRANSLATION
 from storage.ledger import require_complete
 from storage.manifest import Manifest, require_same
 from storage.places.location import Location
-from storage.schema import Coordinate, units, volume_units
+from storage.schema import Coordinate, joint_units, units, volume_units
 from storage.sources import table
 from storage.store import create
 from tasks.dynamics.inertial_parameters import Column, shared_columns
@@ -152,8 +152,10 @@ def contents(plan: Plan) -> dict[str, Any]:
 
 def variable_units(mechanism: Mechanism) -> dict[str, str]:
     """Return the units of the variables whose unit depends on the robot."""
-    turning = all(JOINT_KINDS[kind].turns for kind in mechanism.actuator_kinds)
-    return units(turning) | volume_units(sum(name in TRANSLATION for name in mechanism.platform.mobility))
+    drives = {JOINT_KINDS[kind].turns for kind in mechanism.actuator_kinds}
+    joints = {kind.turns for limb in mechanism.limbs for kind in limb.joint_kinds if kind.one_variable}
+    axes = sum(name in TRANSLATION for name in mechanism.platform.mobility)
+    return units(drives) | joint_units(joints) | volume_units(axes)
 
 
 def _uniqueness(plan: Plan) -> dict[str, list[list[list[int]]]]:

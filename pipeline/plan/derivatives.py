@@ -48,8 +48,7 @@ def derivative_rows(sweep: Sweep) -> tuple[Quantity, ...]:
 def _unit(row: Quantity, mechanism: Mechanism) -> str:
     """Return the unit of a quantity of this robot; both where some drives turn and others slide."""
     turns = {JOINT_KINDS[kind].turns for kind in mechanism.actuator_kinds}
-    units = [units_of_drives(turning).get(row.name, row.units) for turning in sorted(turns, reverse=True)]
-    return EITHER.join(dict.fromkeys(units))
+    return units_of_drives(turns).get(row.name, row.units)
 
 
 def _parameter_units(sweep: Sweep) -> Iterator[str]:

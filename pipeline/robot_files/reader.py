@@ -13,6 +13,7 @@ import re
 import warnings
 from collections.abc import Iterator, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -312,4 +313,4 @@ def read_robot_beside(name: str, folder: str | os.PathLike[str], sweep: str) -> 
         hint = "Copy it there: a sweep reads no files from elsewhere."
         rule = "a file in the folder of the sweep or below"
         raise refused(sweep, show(name), rule, hint, key="robot")
-    return read_description(os.path.join(os.fspath(folder), name))
+    return read_description(Path(folder, name))

@@ -32,6 +32,7 @@ from storage.ledger import LEDGER, Ledger, generation_name, receipts
 from storage.manifest import MANIFEST, Attributes, Manifest
 from storage.places.access import coordinator_lock
 from storage.places.location import Location, refusals
+from storage.schema import older_units
 from storage.sources import FOLDER as SOURCES
 from storage.store import describe, metadata, same_values
 from storage.writer import require_form
@@ -141,25 +142,29 @@ def _with_own(planned: Layout, stored: Layout) -> Layout:
 def _same_metadata(stored: bytes, derived: bytes, *, is_part: bool) -> bool:
     """Return whether metadata describe values in the same way.
 
-    Codes of a status that the store's version did not have yet make no difference.
+    Codes of a status that the store's version did not have yet make no difference, nor do its units of joints.
     """
     before, after = parse_json(stored), parse_json(derived)
     if is_part and (arrays := before.get("consolidated_metadata", {}).get("metadata")):
         names = arrays.keys() & after["consolidated_metadata"]["metadata"].keys()
         before["consolidated_metadata"]["metadata"] = {name: arrays[name] for name in names}
-    return _said(before) == _said(_with_flags_of(before, after))
+    return _said(before) == _said(_as_before(before, after))
 
 
-def _with_flags_of(before: Mapping[str, Any], described: dict[str, Any]) -> dict[str, Any]:
-    """Return the metadata with only those of its flags that the previous metadata have."""
+def _as_before(before: Mapping[str, Any], described: dict[str, Any]) -> dict[str, Any]:
+    """Return the metadata with units and flags of an older version, where the previous metadata have these."""
     known, attributes = before.get("attributes", {}).get("flag_values"), described.get("attributes", {})
     if known and "flag_values" in attributes:
         flags = dict(zip(attributes["flag_values"], attributes["flag_meanings"].split(), strict=True))
         kept = {code: meaning for code, meaning in flags.items() if code in known}
         described["attributes"] = {**attributes, "flag_values": [*kept], "flag_meanings": " ".join(kept.values())}
+    unit = before.get("attributes", {}).get("units")
+    own = described.get("attributes", {})
+    if unit in older_units(own.get("units", ""), described.get("dimension_names") or ()):
+        described["attributes"] = {**own, "units": unit}
     arrays = before.get("consolidated_metadata", {}).get("metadata", {})
     for name, array in described.get("consolidated_metadata", {}).get("metadata", {}).items():
-        _with_flags_of(arrays.get(name, {}), array)
+        _as_before(arrays.get(name, {}), array)
     return described
 
 

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
+import numpy as np
 import pytest
+import xarray as xr
 from click.testing import CliRunner
 
 import limbsweep as ls
 from applications.commands.cli import cli
+from pipeline.execution import contents
+from storage.schema import units
 
 ROBOT = """\
 limbsweep: 1
@@ -30,7 +35,7 @@ design: {grid: {payload: [0.5, 1.0]}}
 trajectories:
   move: {kind: random_fourier, count: 2, seed: 1, period: 1.0, position: 0.05, velocity: 1, acceleration: 9}
 time: {stop: 1.0, step: 0.01}
-outputs: [actuator_force]
+outputs: [actuator_force, actuator_velocity, joint_position]
 metrics: [peak_force]
 measurement: {force_noise: 0.1}
 """
@@ -56,6 +61,32 @@ def test_commands_show_the_units_of_all_drives(folder: Path) -> None:
     assert "peak_force [N m or N]" in ranked
     (card,) = folder.glob("sweep.zarr/*.md")
     assert "`peak_force` (design, friction, trajectory, actuator) [N m or N]" in card.read_text()
+
+
+def test_attributes_in_the_store_name_both_units(folder: Path) -> None:
+    for name, row in ls.open(folder / "sweep.zarr").data_vars.items():
+        text = json.loads((folder / "sweep.zarr" / str(name) / "zarr.json").read_text())["attributes"]["units"]
+        units = str(row.attrs.get("component_units", row.attrs.get("units"))).split(", ")
+        assert {*text.split(" or ")} == {*units}
+    raw = xr.open_zarr(folder / "sweep.zarr", decode_times=False)
+    assert raw["peak_force"].attrs["units"] == "N m or N"
+    assert raw["joint_position"].attrs["units"] == "rad or m"
+
+
+def test_a_store_of_an_older_version_is_opened_and_sound(folder: Path, tmp_path: Path) -> None:
+    old, new = tmp_path / "old.zarr", ls.open(folder / "sweep.zarr")
+    sweep = ls.Sweep.from_yaml(folder / "sweep.yaml")
+    with pytest.MonkeyPatch.context() as patch:  # as versions before wrote the units
+        patch.setattr(contents, "variable_units", lambda _: units({False}))
+        ls.run(sweep, old)
+    for name in ("actuator_force", "joint_position", "peak_force"):
+        assert ls.open(old)[name].attrs == new[name].attrs
+        assert np.array_equal(ls.open(old)[name], new[name], equal_nan=True)
+    assert ls.verify(old, recompute=1.0).is_sound
+    text = (old / "peak_force" / "zarr.json").read_text()
+    (old / "peak_force" / "zarr.json").write_text(text.replace('"N"', '"W"'))
+    assert not ls.verify(old).is_sound
+    assert ls.verify(old, repair=True).is_sound
 
 
 @pytest.mark.parametrize("opened", [False, True])

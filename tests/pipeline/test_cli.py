@@ -180,10 +180,21 @@ def test_a_closed_pipe_is_not_an_error_of_ours() -> None:
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
-def test_a_full_disk_under_the_output_is_told_in_a_line() -> None:
+@pytest.mark.parametrize("argument", ["robots", "--help", "--version"])
+def test_a_full_disk_under_the_output_is_told_in_a_line(argument: str) -> None:
     with Path("/dev/full").open("wb") as full:
-        done = subprocess.run([*PROGRAM, "robots"], stdout=full, stderr=subprocess.PIPE, env=environment(), check=False)
+        done = subprocess.run([*PROGRAM, argument], stdout=full, stderr=subprocess.PIPE, env=environment(), check=False)
     assert (done.returncode, done.stderr) == (2, b"standard output cannot be written: No space left on device\n")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="limits of the address space")
+def test_too_little_memory_is_told_in_a_line(tiny: Path) -> None:
+    limited = f"import resource; resource.setrlimit(resource.RLIMIT_AS, ({300 << 20},) * 2)"
+    start = f"{limited}; from limbsweep.__main__ import main; main()"
+    command = [sys.executable, "-c", start, "check", str(tiny)]
+    done = subprocess.run(command, capture_output=True, env=environment(), text=True, check=False)
+    rule = "not enough memory within the limit of 300 MiB (ulimit -v); expected about 1 GiB for a small sweep; "
+    assert (done.returncode, done.stderr) == (2, rule + "end other programs or raise the limit\n")
 
 
 def test_an_error_of_ours_keeps_its_traceback(tiny: Path) -> None:

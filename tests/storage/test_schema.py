@@ -2,9 +2,10 @@ import math
 
 import pytest
 
+from robots import parameters
 from robots.quantities import QUANTITIES
 from storage.errors import StoreError
-from storage.schema import Coordinate, check_coordinates, lookup, units
+from storage.schema import Coordinate, check_coordinates, joint_units, lookup, older_units, units
 
 SIZES = {"design": 2, "time": 3}
 
@@ -24,11 +25,25 @@ def test_an_unwritten_value_is_no_result() -> None:
 
 
 def test_units_follow_the_drive() -> None:
-    assert units(turning=True)["actuator_force"] == "N m"
-    assert units(turning=False)["actuator_force"] == "N"
-    assert units(turning=False)["actuator_velocity"] == "m/s"
-    assert units(turning=False)["energy"] == "J"
-    assert "joint_position" not in units(turning=False)
+    assert units({True})["actuator_force"] == "N m"
+    assert units({False})["actuator_force"] == "N"
+    assert units({False})["actuator_velocity"] == "m/s"
+    assert units({False})["energy"] == "J"
+    assert "joint_position" not in units({False})
+
+
+def test_units_of_drives_or_joints_of_both_kinds_are_both() -> None:
+    assert units({True, False})["actuator_force"] == f"N m{parameters.EITHER}N" == "N m or N"
+    assert units({True, False})["actuator_power"] == "W"
+    kinds: list[set[bool]] = [{True}, {False}, {True, False}]
+    assert [joint_units(turns)["joint_position"] for turns in kinds] == ["rad", "m", "rad or m"]
+    assert joint_units({True, False})["joint_reaction"] == "N m, N"
+
+
+def test_units_of_older_versions_are_those_that_they_wrote() -> None:
+    assert older_units("N m or N", ("design", "actuator")) == {"N m", "N"}
+    assert older_units("N", ("design", "actuator")) == set()
+    assert older_units("m", ("design", "limb", "joint")) == {"rad"}
 
 
 def test_unknown_variable_gets_the_nearest_name() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Container, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -72,7 +73,7 @@ class Writer:
         if hasattr(self.robot, "__fspath__") or (isinstance(self.robot, str) and catalog.is_file(self.robot)):
             from pipeline.robot_files.reader import read_description  # with all its models: few sweeps need it
 
-            self.robot = read_description(os.path.join(self.folder, self.robot))
+            self.robot = read_description(Path(self.folder, self.robot))
 
     def text(self, sections: Mapping[str, Any]) -> str:
         """Return the text of the sweep file. Raises InputError for objects that cannot be used."""

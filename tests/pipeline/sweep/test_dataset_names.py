@@ -124,3 +124,13 @@ def test_gravity_is_swept_by_its_own_name_and_only_by_that() -> None:
     assert all(name_conflict(name) == "" and parameter_conflict(name) for name in GRAVITY)
     sweep = Sweep.from_text(CHAIN.replace("mass_1: [0.5, 1.0]", "gravity_z: [-9.81, -1.6]"))
     assert sweep.design.names == ("gravity_z",)
+
+
+def test_messages_have_plain_paths_of_robot_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("arm.yaml").write_text(ARM.replace("length", "design"))
+    Path("sweep.yaml").write_text(SWEEP)
+    with pytest.raises(InputError, match=r"^arm\.yaml:3:14 parameters\.design"):
+        Sweep.from_yaml("sweep.yaml")
+    with pytest.raises(InputError, match=r"^arm\.yaml:3:14 parameters\.design"):
+        ls.sweep("./arm.yaml", time=(1.0, 0.1), trajectories={"first": {"kind": "harmonic", "amplitude": 0.1}})

@@ -80,4 +80,4 @@ def test_rotations_count_by_the_characteristic_length(robot: str) -> None:
 
 
 def test_drives_decide_the_unit_of_manipulability() -> None:
-    assert (units(turning=True)["manipulability"], units(turning=False)["manipulability"]) == ("m/rad", "1")
+    assert (units({True})["manipulability"], units({False})["manipulability"]) == ("m/rad", "1")

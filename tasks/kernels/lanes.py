@@ -445,6 +445,26 @@ class BoundKernel:
         return BoundKernel(self.program, self.case, np.ascontiguousarray(grouped))
 
 
+def outputs_of_all(runs: Sequence[BoundKernel], inputs: Arrays, samples: int) -> list[Arrays]:
+    """Return the outputs of several kernels for the same sample inputs, as `BoundKernel` gives them.
+
+    Those of one program with a single case each, such as limbs that are alike, are the cases of one call.
+    """
+    groups: dict[tuple[int, int], list[int]] = {}
+    for k, run in enumerate(runs):
+        groups.setdefault((id(run.program), 0 if run.case and run.cases == 1 else k + 1), []).append(k)
+    results: dict[int, Arrays] = {}
+    for numbers in groups.values():
+        first = runs[numbers[0]]
+        if len(numbers) == 1:
+            results[numbers[0]] = first(inputs, samples)
+            continue
+        case = {key: np.concatenate([runs[k].case[key] for k in numbers]) for key in first.case}
+        together = kernel(first.program)({**case, **inputs}, samples)
+        results |= {k: {key: rows[i : i + 1] for key, rows in together.items()} for i, k in enumerate(numbers)}
+    return [results[k] for k in range(len(runs))]
+
+
 def _grouped(values: np.ndarray) -> np.ndarray:
     """Return (1, size, samples) viewed as (groups of lanes, size, LANES), without a copy.
 

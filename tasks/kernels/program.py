@@ -182,19 +182,28 @@ def trace_keyed(
     fuse: bool = True,
 ) -> Program:
     """Return the same for a function of one mapping, from keys to arrays."""
-    graph = Graph()
-    inputs = {key: _symbols(graph, CASE, key, shape) for key, shape in case.items()}
-    inputs |= {key: _symbols(graph, SAMPLE, key, shape) for key, shape in sample.items()}
     unknown = set((reductions or {}).values()) - set(REDUCTIONS)
     if unknown:
         raise ValueError(f"unknown reduction {sorted(unknown)}; known: {', '.join(REDUCTIONS)}")
     with _collecting_nothing():
-        results = {key: np.asarray(value, dtype=object) for key, value in function(inputs).items()}
-        if double := sorted(map(str, results.keys() & inputs.keys())):
-            raise ValueError(f"{name}: {', '.join(double)} is the name of an input and of an output; rename the output")
-        program = _Ordering(graph, results, first, fuse=fuse).program(name, case, sample, reductions or {})
+        graph = Graph()
+        ordering = _Ordering(graph, _results(graph, name, function, case, sample), first, fuse=fuse)
+        program = ordering.program(name, case, sample, reductions or {})
         graph.clear()
+        del ordering  # all nodes, which the collector would look at
     return program
+
+
+def _results(
+    graph: Graph, name: str, function: Callable[[Mapping[Key, Any]], Mapping[Any, Any]], case: Shapes, sample: Shapes
+) -> dict[Key, np.ndarray]:
+    """Return the arrays of symbols that a function gives."""
+    inputs = {key: _symbols(graph, CASE, key, shape) for key, shape in case.items()}
+    inputs |= {key: _symbols(graph, SAMPLE, key, shape) for key, shape in sample.items()}
+    results = {key: np.asarray(value, dtype=object) for key, value in function(inputs).items()}
+    if double := sorted(map(str, results.keys() & inputs.keys())):
+        raise ValueError(f"{name}: {', '.join(double)} is the name of an input and of an output; rename the output")
+    return results
 
 
 @contextmanager

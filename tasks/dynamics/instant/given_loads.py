@@ -84,8 +84,12 @@ class Loaded:
 
     @cached_property
     def _mobility(self) -> Mobility:
-        """Mobility of the joints that may rest."""
-        return Mobility(lambda: self._factors, self.pushed.rows[np.array(self.pushed.sticking, dtype=int)])
+        """Mobility of the joints that may rest.
+
+        Without any the mass matrix is not asked for: tracing that of a tree takes much longer than its motion.
+        """
+        rows = self.pushed.rows[np.array(self.pushed.sticking, dtype=int)]
+        return Mobility(self._factors if len(rows) else Factors.of(np.eye(rows.shape[1])), rows)
 
     @cached_property
     def _resting(self) -> list[Scalar]:

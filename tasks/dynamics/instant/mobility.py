@@ -8,7 +8,7 @@ then factors of a *yielding* mobility, one with a diagonal matrix added, are tho
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Protocol
 
@@ -47,12 +47,9 @@ class Yielding(Protocol):
 
 @dataclass(frozen=True)
 class Mobility:
-    """Mobility of joints with the rates W V; `rows` is W (joint, freedom), `mass` gives the factors of M.
+    """Mobility of joints with the rates W V: the factors of M, and W (joint, freedom)."""
 
-    These are computed only if they are needed: tracing the mass matrix of a tree takes much longer than its motion.
-    """
-
-    mass: Callable[[], Factors]
+    mass: Factors
     rows: Array
 
     @property
@@ -64,7 +61,7 @@ class Mobility:
     @cached_property
     def through(self) -> Array:
         """Accelerations that unit forces in joints give (freedom, joint)."""
-        return from_columns([self.mass().solve(row) for row in self.rows], self.rows.shape[1])
+        return from_columns([self.mass.solve(row) for row in self.rows], self.rows.shape[1])
 
     @cached_property
     def matrix(self) -> Array:
@@ -74,21 +71,21 @@ class Mobility:
     @cached_property
     def reduced(self) -> Array:
         """B (joint, freedom)."""
-        return array([self.mass().forward(row) for row in self.rows])
+        return array([self.mass.forward(row) for row in self.rows])
 
     def of_freedom(self, number: int) -> Scalar:
         """Return the acceleration that a unit force along a freedom gives to it."""
-        return self.mass().quadratic(unit(number, self.rows.shape[1]))
+        return self.mass.quadratic(unit(number, self.rows.shape[1]))
 
     def accelerations(self, forces: Array) -> Array:
         """Return the accelerations (freedom,) that forces (joint,) give."""
-        return self.mass().solve(self.rows.T @ forces) if self.is_low else self.through @ forces
+        return self.mass.solve(self.rows.T @ forces) if self.is_low else self.through @ forces
 
     def times(self, forces: Array) -> Array:
         """Return D times forces (joint,): the accelerations of joints."""
         if not self.is_low:
             return self.matrix @ forces
-        return self.reduced @ (array(self.mass().inverse_pivots) * (self.reduced.T @ forces))
+        return self.reduced @ (array(self.mass.inverse_pivots) * (self.reduced.T @ forces))
 
     def yielding(self, weights: Array, share: float, compliance: Scalars) -> Yielding:
         """Return the factors of E D E + diag(share E D E + compliance), where E = diag(weights)."""
@@ -146,7 +143,7 @@ class LowYielding:
     def of(cls, mobility: Mobility, compliance: Array, weights: Array) -> LowYielding:
         """Factorise diag(compliance) + E D E."""
         rows = array(mobility.reduced * weights[:, None])
-        return cls(mobility, LowRankFactors.of(compliance, rows, mobility.mass().inverse_pivots))
+        return cls(mobility, LowRankFactors.of(compliance, rows, mobility.mass.inverse_pivots))
 
     @property
     def pivots(self) -> Sequence[Scalar]:
@@ -163,7 +160,7 @@ class LowYielding:
 
     def of_freedom(self, number: int) -> Scalar:
         """See `Yielding`."""
-        return self._left(array(self.mobility.mass().forward(unit(number, self.mobility.rows.shape[1]))))
+        return self._left(array(self.mobility.mass.forward(unit(number, self.mobility.rows.shape[1]))))
 
     def _left(self, reduced: Array) -> Scalar:
         return dot(array(reduced @ self.factors.covariance), reduced)

@@ -49,7 +49,7 @@ from tasks.features.friction.joints import ForwardFriction
 from tasks.features.friction.requests import LimbFriction
 from tasks.kernels.expression import ABSENT, Array, Scalar
 from tasks.kernels.keys import Arrays, Shape, Values, indexed, padded
-from tasks.kernels.lanes import BoundKernel
+from tasks.kernels.lanes import BoundKernel, outputs_of_all
 from tasks.kernels.program import Program, require_shapes, trace
 from tasks.mathematics import rotations
 from tasks.mathematics.algebra import array, cross, dot, from_columns, is_zero, sqrt, total, where
@@ -343,8 +343,8 @@ class Instant:
             return inputs | field
         moving: Values = {"motion": self._motion(state), **field}
         inputs |= moving | {"load": acting[None, rows["load"]]}
-        for k, limb in enumerate(self.limb_kernels()):
-            inputs |= indexed(k, dict(limb(moving, width)))
+        for k, outputs in enumerate(outputs_of_all(self.limb_kernels(), moving, width)):
+            inputs |= indexed(k, dict(outputs))
         return inputs
 
     def limb_kernels(self) -> list[BoundKernel]:

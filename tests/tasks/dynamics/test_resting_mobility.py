@@ -18,7 +18,7 @@ def _mobility() -> tuple[Mobility, np.ndarray]:
     rng = np.random.default_rng(2)
     root = rng.normal(size=(FREEDOMS, FREEDOMS))
     mass = root @ root.T + np.eye(FREEDOMS) * 0.1
-    return Mobility(lambda: Factors.of(mass), rng.normal(size=(JOINTS, FREEDOMS))), np.linalg.inv(mass)
+    return Mobility(Factors.of(mass), rng.normal(size=(JOINTS, FREEDOMS))), np.linalg.inv(mass)
 
 
 @pytest.mark.parametrize("many", [0, JOINTS])

@@ -9,7 +9,7 @@ from robots import catalog
 from tasks.kernels.case_parts import PREPARED, split
 from tasks.kernels.expression import Array
 from tasks.kernels.kernel import LANES, Kernel, kernel
-from tasks.kernels.lanes import BoundKernel
+from tasks.kernels.lanes import BoundKernel, outputs_of_all
 from tasks.kernels.program import Program, trace
 from tasks.mathematics.algebra import iterate, where
 from tasks.stages.limb import limb_program
@@ -51,6 +51,18 @@ def test_lanes_have_the_bits_of_cases(program: Program) -> None:
     columns = np.array([3, 1, 7, 11, 15, 0, 2, 5])
     part = bound.of(columns)({"x": np.ascontiguousarray(sample["x"][..., columns])}, LANES)
     assert_same_bits(dict(part), {key: values[..., columns] for key, values in expected.items()})
+
+
+def test_kernels_of_one_program_in_one_call_have_the_bits_of_each(program: Program) -> None:
+    """Beside them a kernel of another program, and one with a case for each sample."""
+    random = np.random.default_rng(3)
+    case = {"a": np.stack([random.uniform(0.5, 2.0, CASES), random.normal(size=CASES)], axis=1)}
+    sample = {"x": random.uniform(1.0, 5.0, (1, 1, CASES))}
+    other = trace("double", lambda a, x: {"double": x * a[0]}, case={"a": (2,)}, sample={"x": (1,)})
+    runs = [BoundKernel(each, {"a": case["a"][k : k + 1]}) for k, each in enumerate((program, other, program, program))]
+    runs.append(BoundKernel(program, case))
+    for run, found in zip(runs, outputs_of_all(runs, sample, CASES), strict=True):
+        assert_same_bits(dict(found), dict(run(sample, CASES)))
 
 
 def test_interpreter_and_compiler_agree_on_both_parts(program: Program) -> None:

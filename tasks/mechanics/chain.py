@@ -22,7 +22,7 @@ from robots.model import Link
 from robots.status import Status
 from robots.types import BASE
 from tasks.kernels.expression import Array, Mask, Scalar, Scalars
-from tasks.mathematics.algebra import array, every, iterate, largest, opposite, total, where
+from tasks.mathematics.algebra import array, either, every, iterate, largest, opposite, total, where
 from tasks.mechanics.continuation.loops import ROUNDS, LoopProblem, followed, nearly_singular, regularities
 from tasks.mechanics.continuation.steps import Ways, routes
 from tasks.mechanics.kinematics import HOME, JointState, Pose, poses, state_at, with_followers
@@ -30,7 +30,7 @@ from tasks.mechanics.kinematics import unpacked as from_numbers
 from tasks.mechanics.limb_motion import Mounted, Solved, sprung_joints
 from tasks.mechanics.loops import Embedding, Tips, loop_limit
 from tasks.mechanics.matrices import RegularBlock, is_flat
-from tasks.mechanics.tolerances import CLOSED, CONVERGED, FOLLOWED, STRICTER, WINDING, length_of
+from tasks.mechanics.tolerances import CLOSED, CONVERGED, FOLLOWED, SETTLED, STRICTER, WINDING, length_of, longest_step
 from tasks.mechanics.turns import Turns, counted_joints, dependent_joints
 
 ITERATIONS = 80
@@ -227,7 +227,8 @@ class _JointSearch:
         for joint, value, gap_left in zip(targets, reached, gaps_left, strict=True):
             following.append(where(near, targets[joint], value + gap_left * scale))
         least, open_by = self._judged(embedding, flat[-2], gaps_left)
-        return [*following, least, open_by], opposite(open_by > CONVERGED * self.size)
+        long = longest_step(self.chain.limb, {i: whole[i] for i in dependent}, self.size) > SETTLED
+        return [*following, least, open_by], opposite(either(open_by > CONVERGED * self.size, long))
 
     def _judged(self, embedding: Embedding, least: Scalar, gaps_left: Sequence[Scalar]) -> tuple[Scalar, Scalar]:
         """Return the least regularity so far, and the sum of residuals, which counts more near a singularity."""

@@ -39,10 +39,12 @@ from tasks.mechanics.tolerances import (
     CONVERGED,
     FOLLOWED,
     NEARLY_SINGULAR,
+    SETTLED,
     SINGULAR,
     STRICTER,
     WINDING,
     length_of,
+    longest_step,
 )
 
 ITERATIONS = 32  # near the end of its reach, each iteration halves the distance of a limb
@@ -118,10 +120,11 @@ def _positions(mounted: Mounted, start: Tips, home: Pose, platform: Pose) -> tup
         states = unpacked_states(limb, flat)
         tips = at(states)
         # NaN counts as done: it will not get better
-        residual = excess(tips)
-        far = residual > CONVERGED * size
+        residual, (steps, divisor) = excess(tips), tips.newton_fraction()
+        long = longest_step(limb, dict(enumerate(steps)), size) > SETTLED * abs(divisor)
+        far = either(residual > CONVERGED * size, long)
         sign = where(every(tips.facing()), tips.determinant, 0.0)
-        return [*packed(limb, moved(states, *tips.newton_fraction())), residual, sign], opposite(far)
+        return [*packed(limb, moved(states, steps, divisor)), residual, sign], opposite(far)
 
     first = moved([HOME] * len(links), *at([HOME] * len(links)).newton_fraction())
     limit = WINDING if limb.winds else ITERATIONS

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from robots.model import Limb
 from tasks.kernels.expression import Dual, Scalar
-from tasks.mathematics.algebra import is_zero, total, where
+from tasks.mathematics.algebra import is_zero, largest, total, where
 
 WINDING = 2000  # iterations of limbs with joints that count their turns; each turn takes a dozen steps
 AT_ORIGIN = 1e-3  # least sum of coordinates of the tips, relative to all joints, that gives the size of a limb
-CONVERGED = Dual(1e-8, 1e-4)  # residual, relative to the limb, after which one more step is exact to rounding
+CONVERGED = Dual(1e-8, 1e-4)  # residual, relative to the limb, of the last Newton step
+SETTLED = Dual(2e-8, 5e-4)
+"""Longest last Newton step of a joint [rad, or share of the limb]. Its square is rounding: what such a step leaves open
+counts as rounding of the closure, however near a singularity is. A residual alone would leave more open there.
+"""
 CLOSED = Dual(1e-10, 1e-5)  # largest residual, relative to the limb, of a solved sample
 FOLLOWED = Dual(1e-11, 1e-5)  # value of CONVERGED near a singularity, and at the end of a path
 STRICTER = Dual(1e3, 10.0)  # factor of residuals near a singularity: CONVERGED over FOLLOWED
@@ -26,6 +30,13 @@ LOOP_SINGULAR, LOOP_SINGULAR_AT_REST = Dual(2.5e-3, 1e-2), Dual(6e-5, 1e-2)
 
 Rates lose as many digits again. So do accelerations, by the drift of rates; at rest this drift is zero.
 """
+
+
+def longest_step(limb: Limb, steps: Mapping[int, Scalar], size: Scalar) -> Scalar:
+    """Return the longest step of some joints by number [rad, or share of the size of a limb]."""
+    per_size = 1.0 / size
+    turns = {joint: limb.links[joint].joint_kind.turns for joint in steps}
+    return largest(step if turns[joint] else step * per_size for joint, step in steps.items())
 
 
 def _coordinates(limb: Limb) -> list[Scalar]:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
+import mpmath
 import numpy as np
 import pytest
 
 from benchmarks.motion import longer
-from benchmarks.motion.exact import ExactRobot
+from benchmarks.motion.exact import DIGITS, ExactRobot, exact
 from benchmarks.motion.singular import ESTIMATE, Lines
 from robots import catalog
 from robots.status import Status
+from tasks import inverse_kinematics
 
 FIVE_BAR = catalog.build("five_bar")
 STRETCHED = -float(
@@ -49,6 +51,26 @@ def test_forces_keep_digits_up_to_the_end_of_the_reach() -> None:
     force, status = lines.forces(states)
     assert (status == Status.OK).all()
     assert errors(lines, states, force) == [pytest.approx(0.0, abs=bound) for bound in (1e-14, 1e-10, 1e-8, ESTIMATE)]
+
+
+@pytest.mark.parametrize(
+    ("name", "target", "bound"),
+    [
+        ("linear_delta", [0.2, -0.236, -0.403], 1e-13),
+        ("three_loop_leg", [-2.528], 5e-14),
+        ("irb6", [0.352, 0.761, -0.756, 0.29, -0.481], 5e-12),  # its parallelogram is flatter
+    ],
+)
+def test_joints_far_from_home_are_closed_to_rounding(name: str, target: list[float], bound: float) -> None:
+    """Newton's method ended with a small residual, after which one step more left up to 7e-11 rad open."""
+    mechanism = catalog.build(name).mechanism
+    place: dict[str, Any] = {"q" if mechanism.is_chain else "position": np.array(target)}
+    found, limb = inverse_kinematics(catalog.build(name), **place), ExactRobot(mechanism).limbs[0]
+    assert found.status == Status.OK
+    joints = found.position[0, : len(limb.names)].tolist()
+    with mpmath.workdps(DIGITS):
+        exactly = limb.start(joints, exact(target) if mechanism.is_chain else (exact(np.eye(3)), exact(target)))
+        assert max(abs(exactly - exact(joints))) < bound
 
 
 def test_nearer_there_is_no_number() -> None:

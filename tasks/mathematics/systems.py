@@ -126,6 +126,39 @@ def pseudo_inverse(a: Array) -> np.ndarray:
         return _by_reflections(array(a), np.eye(len(a)))
 
 
+def least_norm(a: Array, b: Array) -> np.ndarray:
+    """Return the x (m,) of least norm with A^T x = b, of a matrix A (m, n), m >= n, by Householder reflections.
+
+    A product with the inverse of A^T A would lose twice as many digits. Infinities or NaN where A lacks rank.
+    """
+    with np.errstate(invalid="ignore", over="ignore"):  # on floats
+        r, pivots, q = _reflected(array(a), np.eye(len(a)))
+        found: list[Scalar] = []
+        for k, pivot in enumerate(pivots):
+            found.append((b[k] - sum((r[i, k] * x for i, x in enumerate(found)), start=0.0)) * pivot)
+        return array(q[: len(found)].T @ array(found))
+
+
+def inverse_root(a: Array) -> np.ndarray:
+    """Return R^-1 (n, n) of Householder's factorisation A = Q R of a matrix (m, n), m >= n.
+
+    R^-1 R^-T is the inverse of A^T A, which itself would lose twice as many digits. Infinities or NaN where A lacks
+    rank.
+    """
+    with np.errstate(invalid="ignore", over="ignore"):  # on floats
+        r, pivots, _ = _reflected(array(a))
+        return _substituted(r, pivots, np.eye(len(pivots)))
+
+
+def complement(a: Array) -> np.ndarray:
+    """Return orthonormal columns (m, m - n) at right angles to the columns of a matrix (m, n), m > n.
+
+    By Householder reflections; NaN where the matrix lacks rank.
+    """
+    with np.errstate(invalid="ignore", over="ignore"):  # on floats
+        return array(_reflected(array(a), np.eye(len(a)))[2][a.shape[1] :].T)
+
+
 def squared_box(matrix: Array) -> Scalar:
     """Return the square of the volume of a box whose sides are as long as the columns of a matrix."""
     box: Scalar = 1.0
@@ -175,6 +208,11 @@ def _reflected(a: np.ndarray, right: Array | None = None) -> tuple[np.ndarray, l
 def _by_reflections(a: np.ndarray, right: Array) -> np.ndarray:
     """Return X with the least squares of A X - `right`, by reflections."""
     r, pivots, q = _reflected(a, right)
+    return _substituted(r, pivots, q)
+
+
+def _substituted(r: np.ndarray, pivots: Sequence[Scalar], q: np.ndarray) -> np.ndarray:
+    """Return R^-1 times the first rows of q, from R and the reciprocals of its diagonal."""
     n, width = len(pivots), q.shape[1]
     result = np.array(np.zeros((n, width)), dtype=object)
     for i in reversed(range(n)):

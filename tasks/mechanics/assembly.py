@@ -18,7 +18,7 @@ from robots.status import Status
 from tasks.kernels.expression import Array, Dual, Mask, Scalar
 from tasks.mathematics.algebra import array, either, every, greatest, sqrt, total, where
 from tasks.mathematics.solvers import least_maximum, spanning_columns
-from tasks.mathematics.systems import determinant, inverse, squared_box
+from tasks.mathematics.systems import complement, determinant, divided, inverse, least_norm, solution, squared_box
 
 SINGULAR = Dual(1e-12, 1e-6)  # determinant of J_IK relative to the product of the lengths of its columns
 
@@ -44,9 +44,12 @@ def actuator_forces(jacobian: Array, wrench: Array, weights: Array | None = None
     if j.shape[0] == j.shape[1]:
         return list(inverse(j).T @ w)
     if j.shape[0] < j.shape[1]:
-        return list(inverse(j @ j.T) @ (j @ w))
-    eased = j if weights is None else j / array(weights)[:, None]
-    return list(eased @ (inverse(j.T @ eased) @ w))
+        numerators, divisor = solution(j.T, w)
+        return list(divided(numerators, divisor))
+    if weights is None:
+        return list(least_norm(j, w))
+    eases = array([1.0 / sqrt(weight) for weight in weights])
+    return list(least_norm(j * eases[:, None], w) * eases)
 
 
 def preloaded_forces(jacobian: Array, wrench: Array, weights: Array, preload: Array) -> list[Scalar]:
@@ -80,13 +83,7 @@ def least_maximum_forces(jacobian: Array, wrench: Array, weights: Array, *, swit
         numbers = array([where(mask, w, 1.0) for mask, w in zip(finite, weights, strict=True)])
         chosen_forces = least_maximum_forces(j, wrench, numbers)
         return [where(all_act, least, alone) for least, alone in zip(chosen_forces, unique, strict=True)]
-    free = np.eye(len(j)) - j @ (inverse(j.T @ j) @ j.T)  # N N^T for a unit N: every column is a multiple of N
-    longest, direction = free[0, 0], free[:, 0]
-    for k in range(1, len(j)):
-        larger = free[k, k] > longest
-        direction = array([where(larger, x, y) for x, y in zip(free[:, k], direction, strict=True)])
-        longest = where(larger, free[k, k], longest)
-    u = array(actuator_forces(j, wrench))
+    u, direction = array(actuator_forces(j, wrench)), complement(j)[:, 0]
     sizes, slopes = u * array(weights), direction * array(weights)
 
     def maximum(s: Scalar) -> Scalar:
@@ -112,11 +109,9 @@ def _least_of_several(j: Array, wrench: Array, weights: Array, *, switched: bool
     u, spare, largest = array(actuator_forces(j, wrench, weights)), j.shape[0] - j.shape[1], sys.float_info.max
     active = [w <= largest for w in weights] if switched else [True] * len(j)
     acting = array([where(mask, 1.0, 0.0) for mask in active])
-    through_actuators = j * acting[:, None]
-    free = spanning_columns(
-        np.diag(acting) - through_actuators @ (inverse(through_actuators.T @ through_actuators) @ through_actuators.T),
-        spare,
-    )
+    # an actuator that is off is a direction of its own
+    unused = complement(j * acting[:, None])
+    free = spanning_columns(unused @ unused.T - np.diag(1.0 - acting), spare) if switched else unused
     sizes = array([where(mask, w, 1.0) for mask, w in zip(active, weights, strict=True)])
     forces = list(u)
     for off in reversed(range(spare if switched else 1)):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import mpmath
 import numpy as np
 import pytest
 from scipy.optimize import linprog
@@ -31,6 +32,45 @@ def test_more_actuators_than_freedoms_share_with_least_norm() -> None:
     jacobian, wrench = rng.normal(size=(4, 3)), rng.normal(size=3)
     expected = np.linalg.lstsq(jacobian.T, wrench, rcond=None)[0]
     np.testing.assert_allclose(assembly.actuator_forces(jacobian, wrench), expected, rtol=1e-11)
+
+
+def nearly_flat() -> tuple[np.ndarray, np.ndarray]:
+    """Five rows of J_IK over three freedoms, of which one is the sum of the others to 2e-7; and a wrench of forces."""
+    rng = np.random.default_rng(5)
+    first, second, apart, forces = rng.normal(size=(4, 5))
+    jacobian = np.stack([first, second, first + second + 2e-7 * apart], axis=1)
+    return jacobian, jacobian.T @ forces
+
+
+def of_least_norm(jacobian: np.ndarray, wrench: np.ndarray) -> np.ndarray:
+    """Return J (J^T J)^-1 w in fifty digits."""
+    with mpmath.workdps(50):
+        j = mpmath.matrix(jacobian.tolist())
+        return np.array((j * mpmath.lu_solve(j.T * j, mpmath.matrix(wrench.tolist()))).T.tolist()[0], dtype=float)
+
+
+@pytest.mark.parametrize("weights", [None, np.array([4.0, 1.0, 0.5, 1.0, 2.0])])
+def test_shared_forces_lose_digits_as_the_matrix_does(weights: np.ndarray | None) -> None:
+    """Squares of the matrix lost twice as many."""
+    jacobian, wrench = nearly_flat()
+    root = np.ones(5) if weights is None else np.sqrt(weights)
+    expected = of_least_norm(jacobian / root[:, None], wrench) / root
+    np.testing.assert_allclose(assembly.actuator_forces(jacobian, wrench, weights), expected, rtol=1e-8)
+
+
+def test_fewer_actuators_than_freedoms_lose_digits_as_the_matrix_does() -> None:
+    jacobian, forces = nearly_flat()[0].T, np.array([1.0, -2.0, 0.5])
+    np.testing.assert_allclose(assembly.actuator_forces(jacobian, jacobian.T @ forces), forces, rtol=1e-8)
+
+
+@pytest.mark.parametrize("rows", [4, 5])
+def test_the_least_maximum_loses_digits_as_the_matrix_does(rows: int) -> None:
+    """Of all forces that balance, those with equal maxima are the least: what remains is perpendicular to J_IK."""
+    jacobian = nearly_flat()[0][:rows]
+    wrench = jacobian.T @ np.arange(1.0, rows + 1.0)
+    found = np.array(assembly.least_maximum_forces(jacobian, wrench, np.ones(rows)), dtype=float)
+    np.testing.assert_allclose(of_least_norm(jacobian, jacobian.T @ found), of_least_norm(jacobian, wrench), rtol=1e-7)
+    assert (np.sort(np.abs(found))[rows - 4 :] >= np.abs(found).max() * (1.0 - 1e-8)).sum() >= rows - 2
 
 
 def test_two_spare_actuators_share_with_the_least_maximum() -> None:

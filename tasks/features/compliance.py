@@ -35,7 +35,7 @@ from tasks.features.looseness import LooseParts, reach
 from tasks.kernels.expression import Array, Dual, Scalar
 from tasks.mathematics.algebra import array, cross, dot, from_columns, greatest, sqrt, where
 from tasks.mathematics.solvers import Factors
-from tasks.mathematics.systems import inverse, singular_values
+from tasks.mathematics.systems import singular_values
 from tasks.mechanics.arms import Arm, joint_point
 from tasks.mechanics.reactions import LimbStatics
 
@@ -469,9 +469,9 @@ def elastic_share(
     arms: Sequence[Arm],
     passive: Sequence[int] = (),
 ) -> dict[str, Array]:
-    """Return a limb's `metric`, `wish_passive`, `wish_driven`, and with friction in `passive` joints `wish_friction`.
+    """Return a limb's `root`, `wish_passive`, `wish_driven`, and with friction in `passive` joints `wish_friction`.
 
-    numbers: the case input `elasticity`. `metric` is NaN where the limb is rigid under a part of its possible loads.
+    numbers: the case input `elasticity`. `root` is NaN where the limb is rigid under a part of its possible loads.
     """
     free = [statics.multiplier(k) for k in range(statics.redundant_count)]
     motion = statics.motion(gravity)
@@ -482,7 +482,7 @@ def elastic_share(
         *(statics.friction(joint) for joint in passive),
     ]
     if not free:
-        result = {"metric": np.zeros((0, 0)), "wish_passive": np.zeros(0), "wish_driven": np.zeros((0, driven))}
+        result = {"root": np.zeros((0, 0)), "wish_passive": np.zeros(0), "wish_driven": np.zeros((0, driven))}
         return result | ({"wish_friction": np.zeros((0, len(passive)))} if passive else {})
     causes = [*known_wrenches, *free]
     parts = Parts(statics, [stacked(statics.joint_wrenches(cause)) for cause in causes])
@@ -491,8 +491,9 @@ def elastic_share(
     squares = np.array(
         [[lower[first + max(i, j), first + min(i, j)] for j in range(count)] for i in range(count)], dtype=object
     )
-    good = is_regular(Factors.of(array(squares)), list(np.diagonal(squares)))
-    metric = [[where(good > 0.5, x, np.nan) for x in row] for row in inverse(array(squares))]
-    wishes = -array(lower[first:, :first])
-    result = {"metric": array(metric), "wish_passive": wishes[:, 0], "wish_driven": wishes[:, 1 : 1 + driven]}
+    factors = Factors.of(array(squares))
+    good = is_regular(factors, list(np.diagonal(squares)))
+    root = array([[where(good > 0.5, x, np.nan) for x in row] for row in factors.inverse_root()])
+    wishes = -(root.T @ array(lower[first:, :first]))
+    result = {"root": root, "wish_passive": wishes[:, 0], "wish_driven": wishes[:, 1 : 1 + driven]}
     return result | ({"wish_friction": wishes[:, 1 + driven :]} if passive else {})

@@ -287,8 +287,7 @@ def sharing_problems(family: Family, parameters: CriteriaParameters) -> Iterator
             shares = elastic_share(
                 LimbStatics(mounted, solved), np.zeros(3), elasticity_of_limb, numbers_of_limb, lines
             )
-            metric = shares["metric"]
-        if not np.isfinite(np.asarray(metric, dtype=float)).all():
+        if not np.isfinite(np.asarray(shares["root"], dtype=float)).all():
             yield f"limb {instance.name}, which is rigid under a part of the loads that statics leaves open"
             return
 

@@ -76,6 +76,11 @@ class Factors:
                 result[i] = result[i] - x * y
         return array(result)
 
+    def inverse_root(self) -> np.ndarray:
+        """Return an upper triangle X (n, n) with X X^T the inverse of the matrix: L^-T D^-1/2."""
+        columns = [self.forward(unit) for unit in np.eye(len(self.pivots))]  # L^-1, by columns
+        return array([[x * sqrt(y) for x, y in zip(column, self.inverse_pivots, strict=True)] for column in columns])
+
     def rank_lost(self, diagonal: Scalars) -> Mask:
         """Return whether the matrix with this diagonal has lost rank, whatever the units of its rows."""
         result: Mask = False

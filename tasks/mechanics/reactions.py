@@ -23,7 +23,7 @@ from robots.model import PLATFORM
 from robots.types import BASE, TWIST
 from tasks.kernels.expression import Array, Scalar
 from tasks.mathematics.algebra import array, cross, from_columns
-from tasks.mathematics.systems import inverse
+from tasks.mathematics.systems import inverse_root, least_norm
 from tasks.mechanics import recursion
 from tasks.mechanics.cut_joints import Joined, total_wrench
 from tasks.mechanics.drives import Transmission
@@ -263,7 +263,7 @@ def _along(joined: Joined, size: Scalar) -> Wrench:
     return (push, NOTHING[1]) if freedom.turns else (NOTHING[0], push)
 
 
-SHARES = ("held_passive", "held_driven", "held_redundant", "metric", "wish_passive", "wish_driven")
+SHARES = ("held_passive", "held_driven", "held_redundant", "root", "wish_passive", "wish_driven")
 """Names of a limb's contributions to the balance of the platform; see `share`."""
 
 FRICTION_SHARES = ("held_friction", "wish_friction")
@@ -273,11 +273,16 @@ FRICTION_SHARES = ("held_friction", "wish_friction")
 def share(statics: LimbStatics, gravity: Array) -> dict[str, Array]:
     """Compute a limb's share in the balance of the platform.
 
-    It contains the wrenches along the held directions, and the norm of joint wrenches as a function of nu. The norm
-    is least, without regard to balance, at nu = metric (wish_passive + wish_driven u).
+    It contains the wrenches along the held directions, and the norm of joint wrenches as a function of nu. With
+    nu = root y, it is least without regard to balance at y = wish_passive + wish_driven u, and its square grows by that
+    of the distance from this y.
     """
     motion, free = statics.motion(gravity), statics.redundant_count
     driven, spread = range(len(motion.actuators)), _spread(statics)
+
+    def wish_driven() -> Array:
+        return _wish(statics, spread, from_columns(wishes[1:], len(spread)))
+
     wishes = [_flat(statics.joint_wrenches(motion))] if free else []
     wishes += [_flat(statics.unit_wrenches("actuator", k)) for k in driven] if free else []
     rows = len(held_directions(statics.mounted.mobility))
@@ -285,9 +290,11 @@ def share(statics: LimbStatics, gravity: Array) -> dict[str, Array]:
         "held_passive": statics.held(motion),
         "held_driven": from_columns([statics.unit_held("actuator", k) for k in driven], rows),
         "held_redundant": from_columns([statics.unit_held("multiplier", k) for k in range(free)], rows),
-        "metric": statics.once("metric", lambda: _metric(statics, spread)) if free else np.zeros((0, 0)),
-        "wish_passive": -(spread.T @ wishes[0]) if free else np.zeros(0),
-        "wish_driven": statics.once("wish_driven", lambda: -(spread.T @ from_columns(wishes[1:], len(spread))))
+        "root": _root(statics, spread),
+        "wish_passive": _wish(statics, spread, wishes[0]) if free else np.zeros(0),
+        "wish_driven": statics.once(
+            "wish_driven", lambda: _wish(statics, spread, from_columns(wishes[1:], len(spread)))
+        )
         if free
         else np.zeros((0, len(driven))),
     }
@@ -301,17 +308,27 @@ def _spread(statics: LimbStatics) -> Array:
     )
 
 
-def _metric(statics: LimbStatics, spread: Array) -> Array:
-    """Return the inverse of the free multipliers' Gram matrix; its pseudo-inverse if some are redundant."""
-    squares = spread.T @ spread
+def _root(statics: LimbStatics, spread: Array) -> Array:
+    """Return the inverse of the triangle R of spread = Q R; multipliers without effect count as unit wrenches."""
+    if not spread.shape[1]:
+        return np.zeros((0, 0))
+    return statics.once("root", lambda: inverse_root(np.vstack([spread, *_without_effect(statics)])))
+
+
+def _without_effect(statics: LimbStatics) -> list[Array]:
+    """Return the complement of the free multipliers, on which spread is zero, if some are redundant."""
     if not statics.projections:
-        return inverse(squares)
-    beside = np.zeros(squares.shape, dtype=object)
+        return []
+    beside = np.zeros((statics.redundant_count,) * 2, dtype=object)
     for first, projection in statics.projections:
         rows = slice(first, first + len(projection))
         beside[rows, rows] = np.eye(len(projection)) - projection
-    without_effect = array(beside)  # the complement of the free multipliers, on which the squares are zero
-    return array(inverse(array(squares + without_effect)) - without_effect)
+    return [array(beside)]
+
+
+def _wish(statics: LimbStatics, spread: Array, wrenches: Array) -> Array:
+    """Return y for the least norm of joint wrenches (6 joint, ...) with those of nu = root y."""
+    return -(_root(statics, spread).T @ (spread.T @ wrenches))
 
 
 def friction_share(statics: LimbStatics, joints: Sequence[int]) -> dict[str, Array]:
@@ -321,7 +338,7 @@ def friction_share(statics: LimbStatics, joints: Sequence[int]) -> dict[str, Arr
     rows = len(held_directions(statics.mounted.mobility))
 
     def wish() -> Array:
-        return -(spread.T @ caused)
+        return _wish(statics, spread, caused)
 
     return {
         "held_friction": from_columns([statics.unit_held("friction", joint) for joint in joints], rows),
@@ -362,15 +379,13 @@ def redundant_multipliers(
         if len(friction):
             wishes[k] = wishes[k] + shares[k]["wish_friction"] @ friction
             missing = missing - shares[k]["held_friction"] @ friction
-    rows = [s["held_redundant"][list(carried)] for s in shares]
-    multipliers = [s["metric"] @ wish for s, wish in zip(shares, wishes, strict=True)]
     if carried:
-        system = sum(each @ s["metric"] @ each.T for each, s in zip(rows, shares, strict=True))
-        short = missing[list(carried)] - sum(each @ nu for each, nu in zip(rows, multipliers, strict=True))
-        balance = inverse(array(system)) @ short
-        multipliers = [
-            nu + s["metric"] @ (each.T @ balance) for nu, s, each in zip(multipliers, shares, rows, strict=True)
-        ]
+        rows = [s["held_redundant"][list(carried)] @ s["root"] for s in shares]
+        short = missing[list(carried)] - sum(each @ wish for each, wish in zip(rows, wishes, strict=True))
+        ends = np.cumsum([len(wish) for wish in wishes])
+        moves = np.split(least_norm(np.vstack([each.T for each in rows]), short), ends[:-1])
+        wishes = [wish + move for wish, move in zip(wishes, moves, strict=True)]
+    multipliers = [s["root"] @ wish for s, wish in zip(shares, wishes, strict=True)]
     for s, nu in zip(shares, multipliers, strict=True):
         missing = missing - s["held_redundant"] @ nu
     return multipliers, [missing[row] for row in range(len(missing)) if row not in carried]

@@ -11,10 +11,23 @@ import argparse
 import math
 from typing import cast
 
-from benchmarks.motion import combinations, energy, given, jamming, loads, rest, round_trip, singular, tables, through
+from benchmarks.motion import (
+    combinations,
+    conditions,
+    energy,
+    given,
+    jamming,
+    loads,
+    rest,
+    round_trip,
+    singular,
+    tables,
+    through,
+)
 
 TABLES = {
     "combinations": cast(tables.Table, combinations),
+    "conditions": cast(tables.Table, conditions),
     "energy": cast(tables.Table, energy),
     "given": cast(tables.Table, given),
     "jamming": cast(tables.Table, jamming),

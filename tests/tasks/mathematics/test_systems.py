@@ -121,3 +121,28 @@ def test_singular_values(shape: tuple[int, int]) -> None:
         np.testing.assert_allclose(np.sort(systems.singular_values(a)), expected, rtol=1e-9)
         np.testing.assert_allclose(np.sort(traced(systems.singular_values, a)), expected, rtol=1e-9)
     assert systems.singular_values(np.eye(*shape)) == [1.0] * shape[1]
+
+
+def nearly_dependent(rows: int, columns: int) -> np.ndarray:
+    """Columns of which the last one is the sum of the others to 1e-7."""
+    a, apart = np.random.default_rng(rows).normal(size=(2, rows, columns))
+    a[:, -1] = a[:, :-1].sum(axis=1) + 1e-7 * apart[:, -1]
+    return a
+
+
+@pytest.mark.parametrize(("rows", "columns"), [(3, 3), (5, 3), (30, 6)])
+def test_a_root_of_the_inverse_of_squares_does_not_square_the_condition(rows: int, columns: int) -> None:
+    """A X has perpendicular columns of length one, to the digits that A leaves; A^T A itself leaves two digits."""
+    a = nearly_dependent(rows, columns)
+    for root in (systems.inverse_root(a), traced(systems.inverse_root, a)):
+        assert (np.tril(root, -1) == 0.0).all()
+        square = (a @ root).T @ (a @ root)
+        assert np.abs(square - np.eye(columns)).max() < 1e-15 * np.linalg.cond(a) * rows
+
+
+@pytest.mark.parametrize(("rows", "columns"), [(4, 3), (8, 6)])
+def test_a_complement_is_perpendicular_however_flat_a_matrix_is(rows: int, columns: int) -> None:
+    a = nearly_dependent(rows, columns)
+    for beside in (systems.complement(a), traced(systems.complement, a)):
+        np.testing.assert_allclose(beside.T @ beside, np.eye(rows - columns), atol=1e-14)
+        assert np.abs(a.T @ beside).max() < 1e-14 * np.abs(a).max() * rows

@@ -30,6 +30,7 @@ from tasks.dynamics.body_motions import BodyMotions
 from tasks.dynamics.inputs import load_input
 from tasks.dynamics.inverse import InverseKinematics, RobotMotion, body_motion, inverse_kinematics
 from tasks.dynamics.records import GRAVITY, Forces, Moving
+from tasks.mechanics.tolerances import distance_of
 
 Method = Literal["direct", "gmres", "least_norm"]
 
@@ -366,7 +367,7 @@ def _pose_near_home(robot: Robot, step: np.ndarray) -> Moving:
     if mechanism.is_chain:
         return {"q": step[: len(mechanism.freedoms)]}
     step = np.where([name in mechanism.platform.mobility for name in TWIST], step, 0.0)
-    size = max(float(np.linalg.norm(home.position)), 1e-3)
+    size = distance_of(home.position, *mechanism.limbs)
     turned = Rotation.from_rotvec(step[:3]).as_matrix() @ np.asarray(home.rotation, dtype=float)
     return {"position": np.asarray(home.position, dtype=float) + size * step[3:], "rotation": turned}
 

@@ -53,6 +53,10 @@ class _DesignPoses:
         lengths = self.designs.lengths[samples // self.count] if any(turns) else np.ones(len(samples))
         return np.where(turns, lengths[:, None], 1.0)
 
+    def size(self, samples: np.ndarray) -> np.ndarray:
+        """Return the size of each sample's robot (n,) [m]."""
+        return self.designs.sizes[samples // self.count]
+
 
 def platform_poses(
     designs: RobotDesigns, actuator_position: np.ndarray, position: np.ndarray, rotation: np.ndarray

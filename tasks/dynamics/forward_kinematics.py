@@ -28,10 +28,10 @@ from tasks.stages.metrics.poses import weights
 from tasks.stages.stages import stages
 
 STEPS = 60
-SETTLED = 1e-9  # step [m, rad] after which a quadratic method is exact to rounding
+SETTLED = 1e-9  # step [rad, or share of the robot's size] after which a quadratic method is exact to rounding
 SMALL_CHANGE = 0.8  # largest relative change of J_IK in a step; with 1 a singularity could lie between its ends
 LEAST_SHARE = 2.0**-9  # least share of a way: with a smaller share the way ends
-MATCHED = 1e-10  # largest error of actuator positions [m, rad]; relative where positions are large
+MATCHED = 1e-10  # largest error of actuator positions, in the same units; relative where positions are larger
 
 
 class ForwardKinematics(NamedTuple):
@@ -100,6 +100,9 @@ class PoseSolver(Protocol):
     def scale(self, samples: np.ndarray) -> np.ndarray:
         """Return the divisors of the freedoms of J_IK that bring all of them to m, (n or 1, freedom)."""
 
+    def size(self, samples: np.ndarray) -> np.ndarray:
+        """Return the size of the robot [m], (n or 1,)."""
+
 
 class _OneRobot:
     """Inverse kinematics of one robot."""
@@ -122,6 +125,12 @@ class _OneRobot:
     def scale(self, samples: np.ndarray) -> np.ndarray:
         """Return the divisors of the freedoms, the same for all samples."""
         return weights(self.mechanism)[None]
+
+    def size(self, samples: np.ndarray) -> np.ndarray:
+        """Return the mean distance of the mounts at the base from the platform at reference."""
+        home = np.array(self.mechanism.platform.home.position, dtype=float)
+        mounts = np.array([instance.base.position for instance in self.mechanism.instances], dtype=float)
+        return np.array([np.linalg.norm(home - mounts, axis=1).mean()])
 
 
 def found_poses(
@@ -156,6 +165,9 @@ class _PoseSearch:
         # a turn of a motor behind a gear leads elsewhere
         turns = [JOINT_KINDS[kind].periodic and not limb.drives for limb in limbs for kind in limb.actuator_kinds]
         self.turns = np.array(turns)
+        size = solver.size(samples)
+        self.unit = np.broadcast_to(np.where(size > 0.0, size, 1.0), len(samples))  # of lengths
+        self.slides = np.array([not JOINT_KINDS[kind].turns for kind in mechanism.actuator_kinds])
         self.before = position.copy(), rotation.copy()  # where the last step started, inside the workspace
         self.step = np.full((len(position), 6), np.nan)
         self.found, self.lost = np.zeros((2, len(position)), dtype=bool)
@@ -182,11 +194,17 @@ class _PoseSearch:
         gap = self.wanted[moving] - solved.actuators
         gap = np.where(self.turns, gap - 2 * np.pi * np.round(gap / (2 * np.pi)), gap)
         good = (solved.status == Status.OK) & np.isfinite(gap).all(axis=-1)
-        met = (np.abs(gap) <= MATCHED * np.maximum(1.0, np.abs(self.wanted[moving]))).all(axis=-1)
-        self.found[moving] = good & met & (np.abs(self.step[moving]).max(axis=-1) < SETTLED)
+        units = np.where(self.slides, self.unit[moving, None], 1.0)
+        met = (np.abs(gap) <= MATCHED * np.maximum(units, np.abs(self.wanted[moving]))).all(axis=-1)
+        self.found[moving] = good & met & (self._longest(moving) < SETTLED)
         self._accept(moving[good], solved.jacobian[good], gap[good])
         self._retreat(moving[~good])
         return True
+
+    def _longest(self, chosen: np.ndarray) -> np.ndarray:
+        """Return the longest component of the last step [rad, or share of the size] (n,); NaN before the first."""
+        turn, shift = np.abs(self.step[chosen, :3]).max(axis=-1), np.abs(self.step[chosen, 3:]).max(axis=-1)
+        return np.asarray(np.maximum(turn, shift / self.unit[chosen]))
 
     def _accept(self, chosen: np.ndarray, jacobian: np.ndarray, gap: np.ndarray) -> None:
         """Make a Newton step from the present poses of these samples."""

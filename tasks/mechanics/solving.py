@@ -23,6 +23,7 @@ from tasks.mechanics.kinematics import HOME, REST, Pose, SpatialMotion, mount_po
 from tasks.mechanics.limb_motion import Mounted, Solved
 from tasks.mechanics.reactions import LimbStatics
 from tasks.mechanics.structure import Structure, flat_mount, symbolic, with_parameters
+from tasks.mechanics.tolerances import distance_of
 from tasks.mechanics.topology import pivots
 
 GENERIC = 3  # configurations at which ranks are found
@@ -101,9 +102,9 @@ def carried(family: Family) -> tuple[int, ...]:
     if structure_of(family).mechanism.is_chain:
         return ()
     values = {p.name: p.default for p in family.parameters}
-    body, parameters = family.assemble(values).platform, array(list(values.values()))
-    random = np.random.default_rng(20240701)
-    size = max(float(np.linalg.norm(body.home.position)), 1e-3)
+    mechanism, parameters = family.assemble(values), array(list(values.values()))
+    body, random = mechanism.platform, np.random.default_rng(20240701)
+    size = distance_of(body.home.position, *mechanism.limbs)
     free = [1.0 if name in body.mobility else 0.0 for name in TWIST]
     matrices = []
     for _ in range(GENERIC):

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+import numpy as np
+
 from robots.model import Limb
-from tasks.kernels.expression import Dual, Scalar
+from tasks.kernels.expression import Dual, Scalar, Scalars
 from tasks.mathematics.algebra import is_zero, largest, total, where
 
 WINDING = 2000  # iterations of limbs with joints that count their turns; each turn takes a dozen steps
@@ -53,6 +55,12 @@ def lever_of(limb: Limb) -> Scalar:
     distances = [x for x in _coordinates(limb) if not is_zero(x)]
     mean = total(distances) * (1.0 / max(len(distances), 1))
     return where(mean > 0.0, mean, 1.0)
+
+
+def distance_of(position: Scalars, *limbs: Limb) -> float:
+    """Return the distance of a platform at reference from the base [m], of numbers; if zero, a part of its limbs."""
+    levers = np.array([lever_of(limb) for limb in limbs], dtype=float)
+    return float(max(np.linalg.norm(np.asarray(position, dtype=float)), AT_ORIGIN * levers.max(initial=0.0)))
 
 
 def length_of(limb: Limb, near: Scalar, further: Sequence[Scalar] = ()) -> Scalar:

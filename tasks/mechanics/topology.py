@@ -31,6 +31,7 @@ from tasks.mechanics.kinematics import (
 )
 from tasks.mechanics.limb_choice import NO_BLOCKS, Block, ClusterBlocks, ClusterChoice, LimbChoice, LoopChoice
 from tasks.mechanics.loops import SolvedLoop, Tips, loop_matrix
+from tasks.mechanics.tolerances import distance_of
 
 Configuration = TypeVar("Configuration")
 
@@ -304,7 +305,7 @@ def _generic_configurations(
     limb: Limb, home: Pose, base_rotation: np.ndarray, mobility: Sequence[str], arm: np.ndarray
 ) -> list[tuple[list[JointState], Pose]]:
     random = np.random.default_rng(20240501)
-    size = max(float(np.linalg.norm(home.position)), 1e-3)
+    size = distance_of(home.position, limb)
     result = []
     for sample in range(SAMPLES):
         step = np.zeros(6)

@@ -37,6 +37,7 @@ from tasks.mechanics.continuation.steps import (
     FlatState,
     Start,
     Way,
+    apart,
     chosen,
     longest_turn,
     packed,
@@ -399,7 +400,8 @@ class _LimbSearch:
         """Return the path that has arrived, at the solution if it leads there."""
         limb, before = self.problem.limb, self.before
         arrival = packed(limb, stepped(limb, trial.states, trial.newton))
-        alike = every([self.converged, total([p - q for p, q in zip(arrival, before, strict=True)]) <= SAME])
+        difference = apart(limb, range(len(limb.links)), arrival, before, self.problem.size)
+        alike = every([self.converged, difference <= SAME])
         begun = self.beginning(trial.path.start)
         return replace(begun, states=chosen(alike, before, arrival), fresh=1.0, found=1.0).flat()
 

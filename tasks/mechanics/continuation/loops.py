@@ -28,6 +28,7 @@ from tasks.mechanics.continuation.steps import (
     Aside,
     LoopPath,
     Ways,
+    apart,
     chosen,
     longest_turn,
     relative_change,
@@ -374,7 +375,8 @@ class _LoopSearch:
         facing = [mask for loop in embedding.loops for mask in loop.joined.facing()]
         arrival = [accepted, trial.place >= 1.0, residual <= problem.closed, problem.regular(embedding), *facing]
         closed = every(arrival)
-        alike = every([self.converged, total([p - q for p, q in zip(closed_states, before, strict=True)]) <= ALIKE])
+        difference = apart(problem.start.limb, problem.dependent, closed_states, before, problem.size)
+        alike = every([self.converged, difference <= ALIKE])
         # the plain way may have ended before its end
         arrived = chosen(alike, self.at_end, self.of_independent(list(problem.ways.targets.values())))
         begun = self.beginning(trial.path.route)

@@ -10,7 +10,7 @@ steps become shorter. So a route slides along the boundary of the region that lo
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from itertools import accumulate, pairwise, permutations, product
 from typing import NamedTuple, Self
@@ -20,7 +20,7 @@ import numpy as np
 from robots.data_classes import dataclass, replace
 from robots.model import Limb
 from tasks.kernels.expression import Array, Dual, Mask, Scalar, Scalars
-from tasks.mathematics.algebra import array, atan2, dot, either, every, largest, opposite, sincos, sqrt, where
+from tasks.mathematics.algebra import array, atan2, dot, either, every, largest, opposite, sincos, sqrt, total, where
 from tasks.mechanics.kinematics import JointState, Pose, unpacked
 
 SMALL_CHANGE = 0.8  # largest relative change of a matrix in a step; with 1 a singularity could lie between its ends
@@ -35,6 +35,13 @@ SAME = Dual(1e-6, 1e-3)  # difference of joint states that counts as rounding
 def packed(limb: Limb, states: Sequence[JointState]) -> list[Scalar]:
     """Return the numbers that the states of all joints of a tree are made of."""
     return [x for link, state in zip(limb.links, states, strict=True) for x in state.packed(link)]
+
+
+def apart(limb: Limb, joints: Iterable[int], p: Scalars, q: Scalars, size: Scalar) -> Scalar:
+    """Return the sum of differences of the numbers of some joints; of slides as shares of a size [m]."""
+    kinds, one = (limb.links[joint].joint_kind for joint in joints), 1.0 / size
+    units = [unit for kind in kinds for unit in ([1.0] * 2 if kind.periodic else [1.0 if kind.turns else one])]
+    return total([(x - y) * unit for x, y, unit in zip(p, q, units, strict=True)])
 
 
 def unpacked_states(limb: Limb, flat: Sequence[Scalar]) -> list[JointState]:

@@ -15,6 +15,7 @@ from tasks.dynamics.inverse import actuator_positions
 from tests.catalogue import PARALLEL
 from tests.tasks.bits import bits
 from tests.tasks.regions import states
+from tests.tasks.scaled import at_size
 
 
 @pytest.fixture(params=PARALLEL)
@@ -47,6 +48,20 @@ def test_a_guess_near_by_finds_the_pose(robot: Robot) -> None:
     found = forward_kinematics(robot, actuator_position=wanted, **motion.at(0.002))
     assert (found.status == Status.OK).all()
     assert apart(found, motion).max() < 1e-9
+
+
+@pytest.mark.parametrize("size", [2.0**-20, 2.0**10])
+def test_a_robot_of_another_size_keeps_its_digits(robot: Robot, size: float) -> None:
+    """Tolerances in metres left a robot of micrometres 1e-7 of its size off, and lost poses of one of 1e6 m."""
+    motion, other = states(robot, 40), at_size(robot, size)
+    poses = {**motion.at_rest, "position": size * motion.position}
+    found = forward_kinematics(other, actuator_position=actuator_positions(other, **poses).position, **poses)
+    usual = forward_kinematics(
+        robot, actuator_position=actuator_positions(robot, **motion.at_rest).position, **motion.at_rest
+    )
+    assert (usual.status == Status.OK).all()
+    assert (found.status == Status.OK).all()
+    assert apart(found._replace(position=found.position / size), motion).max() < 1e-11
 
 
 def test_a_sample_does_not_depend_on_its_neighbours(robot: Robot) -> None:

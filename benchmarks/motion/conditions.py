@@ -150,6 +150,12 @@ def far_states(robot: Robot, count: int) -> States:
     return {key: np.concatenate([part[key] for part in parts]) for key in parts[0]}
 
 
+def _rounding(values: Array, random: np.random.Generator) -> Array:
+    """Return rounding errors of numbers of a state; of those that are not zero, as platforms do not turn in others."""
+    size = np.finfo(float).eps * np.abs(values).max()
+    return np.asarray(size * random.uniform(-1.0, 1.0, values.shape) * (values != 0.0))
+
+
 class Errors(NamedTuple):
     """Errors (state,) of a result, relative to its largest number, and in changes by rounding of the data."""
 
@@ -165,7 +171,7 @@ def errors(robot: Robot, states: States, moves: int = MOVES) -> dict[str, Errors
     sizes = {name: np.nanmax(np.abs(x), axis=0, initial=0.0) for name, x in truth.items()}
     changes = {name: eps * size for name, size in sizes.items()}
     for seed in range(moves):
-        turned = {key: x + eps * np.abs(x).max() * random.uniform(-1.0, 1.0, x.shape) for key, x in states.items()}
+        turned = {key: x + _rounding(x, random) for key, x in states.items()}
         pushed = force * (1.0 + eps * random.uniform(-1.0, 1.0, force.shape))
         other, *_ = results(Moved(robot, seed).build(), turned, LongKernel, pushed)
         for name, x in other.items():

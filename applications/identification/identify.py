@@ -16,6 +16,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
+from applications.identification.estimation.base import TOLERANCE
 from applications.identification.estimation.designs.table import Case, Fits, FitTable
 from applications.identification.estimation.methods import METHODS
 from applications.identification.identify_job import FoundFits, IdentifyJob, robot_of
@@ -46,6 +47,10 @@ GROUP, TASKS = 64, 3
 COVERED = 0.9
 """Share of the parameters within three deviations of the truth below which deviations are said to be too small."""
 
+UNTOLD = 1.0 / TOLERANCE
+"""Condition above which data do not tell base parameters apart: a column of which so small a part is new counts as a
+combination of others, and rounding of the motion changes values by this many times as much."""
+
 FORCES_ALONE = (
     "they count noise of forces, not errors of the motion, which count where parameters hardly show; excite these "
     "more (limbsweep excite), lower the cutoff, or compare with --motion commanded"
@@ -67,21 +72,29 @@ class Identified:
 
     def rows(self) -> Iterator[tuple[str, str]]:
         """Summarise the fits, as `limbsweep identify` prints them."""
-        yield "identified", f"{len(self.fits)} of {len(self.fits) + len(self.failed)} robots with their friction"
+        parts: list[Fit | FitTable] = self.fits.parts if isinstance(self.fits, Fits) else list(self.fits.values())
+        conditions = [np.atleast_1d(part.condition) for part in parts]
+        untold = sum(int(np.sum(~(condition <= UNTOLD))) for condition in conditions)
+        count = len(self.fits) + len(self.failed)
+        yield "identified", f"{len(self.fits) - untold} of {count} robots with their friction"
+        if untold:
+            yield (
+                "not told apart",
+                f"parameters of {untold} robots: the data move them together, with a condition above {UNTOLD:.0e}, and "
+                "their values say nothing; give trajectories that excite them (limbsweep excite)",
+            )
         for case, why in list(self.failed.items())[:5]:
             yield "failed", f"design {case[0]}, friction set {case[1]}: {why}"
         if self.left_out:
             yield "left out", f"{self.left_out} simulated cases that came to an end"
         if not self.fits:
             return
-        parts: list[Fit | FitTable] = self.fits.parts if isinstance(self.fits, Fits) else list(self.fits.values())
         scores = np.abs(np.concatenate([part.scores.ravel() for part in parts]))
-        condition, noise, validation = (
-            np.concatenate([np.atleast_1d(getattr(part, name)) for part in parts])
-            for name in ("condition", "noise", "validation")
+        noise, validation = (
+            np.concatenate([np.atleast_1d(getattr(part, name)) for part in parts]) for name in ("noise", "validation")
         )
         yield "base parameters", f"{parts[0].values.shape[-1]} each"
-        yield "condition", f"{np.median(condition):.4g} (median)"
+        yield "condition", f"{np.median(np.concatenate(conditions)):.4g} (median)"
         yield "residuals", f"{np.median(noise):.4g} N m or N (median)"
         yield "within 2 deviations", f"{np.mean(scores < 2.0):.1%} of the parameters"
         yield "within 3 deviations", f"{np.mean(scores < 3.0):.1%} of the parameters"

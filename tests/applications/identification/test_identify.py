@@ -296,3 +296,15 @@ def test_deviations_that_are_too_small_are_told(errors: float, measured: bool, t
     found = Fit(names, truth, truth + errors * 0.1, np.full(2, 0.1), 600.0, 0.04, np.nan)
     rows = dict(Identified({(0, 0): found}, {}, measured=measured).rows())
     assert ("--motion commanded" in rows.get("deviations too small", "")) == told
+
+
+def test_parameters_that_the_data_move_together_are_told(tmp_path: Path, planar: Path) -> None:
+    """All joints move in step: fourteen parameters from few shapes of forces, all of them within two deviations."""
+    step = "excite: {kind: harmonic, amplitude: [0.5, 0.5, 0.5], centre: [0.1, 0.2, 0.3], period: 1.0}"
+    store = stored(tmp_path, text_of("planar_3r", step, 0.05, ALONG_Y, SINGLE))
+    found = identify(store, cluster=SYNCHRONOUS)
+    assert found.fits[0, 0].condition > 1e9
+    rows = dict(found.rows())
+    assert rows["identified"] == "0 of 1 robots with their friction"
+    assert rows["not told apart"].startswith("parameters of 1 robots: the data move them together")
+    assert "not told apart" not in dict(identify(planar, cluster=SYNCHRONOUS).rows())

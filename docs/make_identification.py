@@ -46,7 +46,7 @@ def errors(name: str) -> tuple[np.ndarray, np.ndarray]:
         )
         size = NOISE * np.sqrt(np.mean(forces**2))
         noise = np.random.default_rng([1, count]).normal(size=(REPETITIONS, len(forces))) * size
-        off = [estimators.least_squares(matrix, forces + each).values - truth for each in noise]
+        off = [estimators.estimate("least_squares", matrix, forces + each).values - truth for each in noise]
         found.append(np.sqrt(np.mean(np.square(off), axis=0)))
         theory.append(size * deviations(matrix))
     scale = theory[0]

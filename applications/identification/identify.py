@@ -17,9 +17,9 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 
 from applications.identification.estimation.base import TOLERANCE
-from applications.identification.estimation.designs.table import Case, Fits, FitTable
 from applications.identification.estimation.methods import METHODS
-from applications.identification.identify_job import FoundFits, IdentifyJob, robot_of
+from applications.identification.estimation.table import Case, Fits, FoundFits
+from applications.identification.identify_job import IdentifyJob, robot_of
 from applications.identification.recordings import SOURCES, MotionSource, needed, refuse_unmodelled, require
 from pipeline.cluster.arguments import ClusterLike
 from pipeline.documents.outputs import CellWriter, checked_suffix, output
@@ -65,16 +65,16 @@ class Identified:
     encoders.
     """
 
-    fits: Mapping[tuple[int, int], Fit]
-    failed: dict[tuple[int, int], str]
+    fits: Fits
+    failed: dict[Case, str]
     left_out: int = 0
     measured: bool = False
 
     def rows(self) -> Iterator[tuple[str, str]]:
         """Summarise the fits, as `limbsweep identify` prints them."""
-        parts: list[Fit | FitTable] = self.fits.parts if isinstance(self.fits, Fits) else list(self.fits.values())
-        conditions = [np.atleast_1d(part.condition) for part in parts]
-        untold = sum(int(np.sum(~(condition <= UNTOLD))) for condition in conditions)
+        tables = self.fits.tables
+        condition = np.concatenate([np.zeros(0), *(table.condition for table in tables)])
+        untold = int(np.sum(~(condition <= UNTOLD)))
         count = len(self.fits) + len(self.failed)
         yield "identified", f"{len(self.fits) - untold} of {count} robots with their friction"
         if untold:
@@ -89,12 +89,12 @@ class Identified:
             yield "left out", f"{self.left_out} simulated cases that came to an end"
         if not self.fits:
             return
-        scores = np.abs(np.concatenate([part.scores.ravel() for part in parts]))
+        scores = np.abs(np.concatenate([table.scores.ravel() for table in tables]))
         noise, validation = (
-            np.concatenate([np.atleast_1d(getattr(part, name)) for part in parts]) for name in ("noise", "validation")
+            np.concatenate([getattr(table, name) for table in tables]) for name in ("noise", "validation")
         )
-        yield "base parameters", f"{parts[0].values.shape[-1]} each"
-        yield "condition", f"{np.median(np.concatenate(conditions)):.4g} (median)"
+        yield "base parameters", f"{tables[0].values.shape[1]} each"
+        yield "condition", f"{np.median(condition):.4g} (median)"
         yield "residuals", f"{np.median(noise):.4g} N m or N (median)"
         yield "within 2 deviations", f"{np.mean(scores < 2.0):.1%} of the parameters"
         yield "within 3 deviations", f"{np.mean(scores < 3.0):.1%} of the parameters"
@@ -240,5 +240,4 @@ def _enter(result: Result, designs: Sequence[int], fits: Fits, failed: dict[Case
     answer: FoundFits = result.value
     for table in answer.tables:
         fits.add(table)
-    fits.single.update({(design, friction): fit for design, fit in answer.fits.items()})
-    failed |= {(design, friction): text for design, text in answer.failed.items()}
+    failed |= {(design, friction): reason(error) for design, error in answer.failed.items()}

@@ -1,4 +1,4 @@
-"""Read recordings of one robot from the results of a sweep: motions and forces, as `tasks` takes them.
+"""Read recordings of designs from the results of a sweep: motions and forces.
 
 The motion comes from encoders, by forward kinematics where they do not measure it directly; or it is the commanded
 motion of the sweep itself. So the motion of the platform need not be stored. Simulated robots do not move as commanded:
@@ -8,23 +8,28 @@ for these only the encoders count.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Literal, cast
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from applications.identification.estimation import encoders
-from applications.identification.estimation.recorded import RecordedTracks, Recording
-from pipeline.documents.dataset_names import STATE_NUMBER
+from applications.identification.estimation.recorded import Recordings
+from applications.identification.estimation.states import Motions
+from pipeline.documents.dataset_names import part_name
+from pipeline.sweep.dataset_split import PARTED, PARTS
 from pipeline.sweep.model import Sweep
 from pipeline.sweep.simulated.axes import SimulationAxes
 from robots.dims import GAINS, STATE
 from robots.limits import EVEN_SHARING
 from robots.model import Robot
 from robots.trajectories.time_grid import TimeGrid
+from robots.trajectories.trajectory import Trajectory
 from storage.errors import StoreError
+from tasks.dynamics.designs import RobotDesigns
 from tasks.dynamics.inputs import present
-from tasks.dynamics.records import Motion
+from tasks.dynamics.records import Motion, Moving
 from tasks.dynamics.resolution import resolved_motion, resolved_rows
 from tasks.sources.commanded import commanded, moving, moving_of
 from tasks.sources.drives import moved_starts
@@ -88,71 +93,101 @@ def refuse_unmodelled(sweep: Sweep, store: str) -> None:
         )
 
 
-def recordings(sweep: Sweep, robot: Robot, data: Dataset, clean: bool, source: MotionSource) -> list[Recording]:
-    """Make a recording of each trajectory of `data`, of a design with a friction set, in memory."""
-    names, known = needed(clean, source), {trajectory.name: trajectory for trajectory in sweep.trajectories}
-    arrays = {name: data[name].values for name in names}
-    if sweep.simulation is not None:
-        return list(_simulated(sweep, sweep.simulation, robot, data, arrays))
-    origin = sweep.family.assemble(sweep.parameters).platform.home.position
-    result = []
-    for j, name in enumerate(data["trajectory"].values.tolist()):
-        grid = sweep.grid_of(known[name])
-        moved, samples = resolved_motion(robot, moving(sweep.family, known[name], grid.values, origin)), grid.samples
-        base = moving_base(sweep, grid)
-        forces = arrays[names[0]][j, :samples]
-        if source == "commanded":
-            result.append(Recording(moved, forces, base=base))
-        else:
-            seen = encoders.motion(robot, arrays[POSITION][j, :samples], grid.step, moved)
-            result.append(Recording(seen, forces, moved, base))
-    return result
+def recordings_of(sweep: Sweep, designs: RobotDesigns, data: Dataset, clean: bool, source: MotionSource) -> Recordings:
+    """Return the recordings of designs with a friction set: of each trajectory, set of gains and initial state.
 
-
-def tracks_of(sweep: Sweep, names: Sequence[str], training: Sequence[bool]) -> RecordedTracks:
-    """Return the commanded motions along trajectories of a sweep of prescribed motions, the same for all designs."""
+    data: results of the same designs, in memory.
+    """
+    dims = [dim for dim in ("trajectory", GAINS, STATE) if dim in data.sizes]
+    places = [dict(zip(dims, place, strict=True)) for place in np.ndindex(*(data.sizes[dim] for dim in dims))]
     known = {trajectory.name: trajectory for trajectory in sweep.trajectories}
-    origin = sweep.family.assemble(sweep.parameters).platform.home.position
-    grids = [sweep.grid_of(known[name]) for name in names]
+    names = data["trajectory"].values.tolist()
+    trajectories = [known[names[place["trajectory"]]] for place in places]
+    grids = [sweep.grid_of(trajectory) for trajectory in trajectories]
     ends = np.cumsum([0, *(grid.samples for grid in grids)]).tolist()
-    moved = [
-        present(moving(sweep.family, known[name], grid.values, origin)) for name, grid in zip(names, grids, strict=True)
-    ]
-    commanded = {key: np.concatenate([np.asarray(part[key]) for part in moved])[None] for key in moved[0]}
     spans = tuple(slice(first, last) for first, last in itertools.pairwise(ends))
-    return RecordedTracks(spans, tuple(training), commanded, grids[0].step)
+    parts = [(slice(None), *place.values(), slice(grid.samples)) for place, grid in zip(places, grids, strict=True)]
+    forces, *positions = (
+        np.concatenate([whole[part] for part in parts], axis=1)
+        for whole in (data[name].transpose("design", *dims, ...).values for name in needed(clean, source))
+    )
+    seen = positions[0] if positions else None
+    axes = sweep.simulation
+    if axes is not None and seen is not None:
+        for span in spans:  # a case that came to an end is no recording
+            seen[~np.isfinite(seen[:, span]).all(axis=(1, 2)), span] = np.nan
+    if axes is None or seen is None or axes.simulation.controller is not None:
+        planned = _commanded(sweep, designs, trajectories)
+    else:
+        cases = [(trajectory, place.get(STATE, 0)) for trajectory, place in zip(trajectories, places, strict=True)]
+        planned = _released(sweep, axes, designs, cases, [seen[:, span] for span in spans])
+    training = tuple(_is_for_training(data, place) for place in places)
+    base = moving_base(sweep, grids)
+    return Recordings(forces, seen, planned, spans, training, grids[0].step, axes is None, base)
 
 
-def moving_base(sweep: Sweep, grid: TimeGrid) -> Motion | None:
-    """Return the motion of the base of a sweep at the samples of a trajectory; None where it stands."""
+def _is_for_training(data: Dataset, place: Mapping[str, int]) -> bool:
+    """Return whether a recording is for training, by its trajectory or its initial state; all are without a split."""
+    for dim in PARTED[1:]:
+        if part_name(dim) in data.coords:
+            return bool(data[part_name(dim)].values[place[dim]] == PARTS[0])
+    return True
+
+
+def _commanded(sweep: Sweep, designs: RobotDesigns, trajectories: Sequence[Trajectory]) -> Motions:
+    """Return the motions that were commanded (design or 1, sample, ...), of redundant chains those of all freedoms."""
+    family = sweep.family
+    origin = family.assemble(sweep.parameters).platform.home.position
+    along = {
+        trajectory.name: present(moving(family, trajectory, sweep.grid_of(trajectory).values, origin))
+        for trajectory in trajectories
+    }
+    whole = _joined([along[trajectory.name] for trajectory in trajectories])
+    if not family.reference.resolved:
+        return _stacked([whole])
+    robots = [designs.robot(k) for k in range(len(designs))]
+    return _stacked([present(resolved_motion(robot, cast("Moving", whole))) for robot in robots])
+
+
+def _released(
+    sweep: Sweep,
+    axes: SimulationAxes,
+    designs: RobotDesigns,
+    cases: Sequence[tuple[Trajectory, int]],
+    positions: Sequence[np.ndarray],
+) -> Motions:
+    """Return poses (design, sample, ...) near those of robots that are released from initial states.
+
+    cases: trajectory and number of the initial state of each recording, whose actuators are at `positions` (design,
+    sample, actuator).
+    """
+    family, names, result = sweep.family, tuple(axes.state_parameters), []
+    origin = family.assemble(sweep.parameters).platform.home.position
+    for k in range(len(designs)):
+        design, parts = designs.taken(slice(k, k + 1)), []
+        for (trajectory, state), seen in zip(cases, positions, strict=True):
+            first = commanded(family, trajectory, sweep.grid_of(trajectory).values[:1], origin)[:, :1]
+            first = resolved_rows(designs.robot(k), first) if family.reference.resolved else first
+            start = moved_starts(family, first, names, axes.state_table(slice(state, state + 1)))
+            parts.append(encoders.guesses(design, seen[k], _joined([present(moving_of(family, start.T))])))
+        result.append(_joined(parts))
+    return _stacked(result)
+
+
+def _joined(parts: Sequence[Mapping[str, ArrayLike]]) -> dict[str, np.ndarray]:
+    """Return motions (sample, ...) one after another."""
+    return {name: np.concatenate([np.asarray(part[name]) for part in parts]) for name in parts[0]}
+
+
+def _stacked(parts: Sequence[Mapping[str, ArrayLike]]) -> Motions:
+    """Return the motions of designs (design, sample, ...)."""
+    return {name: np.stack([np.asarray(part[name]) for part in parts]) for name in parts[0]}
+
+
+def moving_base(sweep: Sweep, grids: Sequence[TimeGrid]) -> Motion | None:
+    """Return the motion of the base of a sweep at the samples of trajectories; None where it stands."""
     if sweep.base is None:
         return None
-    rotation, twist, acceleration = base_motion(sweep.base, grid.values)
+    parts = [base_motion(sweep.base, grid.values) for grid in grids]
+    rotation, twist, acceleration = (np.concatenate(part) for part in zip(*parts, strict=True))
     return Motion(rotation=rotation, twist=twist, acceleration=acceleration)
-
-
-def _simulated(
-    sweep: Sweep, axes: SimulationAxes, robot: Robot, data: Dataset, arrays: Mapping[str, np.ndarray]
-) -> Iterator[Recording]:
-    """Yield a recording for each trajectory, set of gains and initial state that came to its end."""
-    known = {trajectory.name: trajectory for trajectory in sweep.trajectories}
-    names = tuple(axes.state_parameters)
-    origin, family = sweep.family.assemble(sweep.parameters).platform.home.position, sweep.family
-    states = data[STATE_NUMBER].values if STATE_NUMBER in data.coords else np.zeros(1, dtype=np.int64)
-    dims = [dim for dim in ("trajectory", GAINS, STATE) if dim in data.sizes]
-    for place in np.ndindex(*(data.sizes[dim] for dim in dims)):
-        at = dict(zip(dims, place, strict=True))
-        trajectory, number = known[str(data["trajectory"].values[at["trajectory"]])], states[at.get(STATE, 0)]
-        grid = sweep.grid_of(trajectory)
-        seen, forces = (arrays[name][place][: grid.samples] for name in (POSITION, "measured_force"))
-        base = moving_base(sweep, grid)
-        if not np.isfinite(seen).all():
-            continue
-        if axes.simulation.controller is None:
-            first = commanded(family, trajectory, grid.values[:1], origin)[:, :1]
-            first = resolved_rows(robot, first) if robot.mechanism.resolved else first
-            start = moved_starts(family, first, names, axes.state_table(slice(number, number + 1)))
-            near = encoders.guesses(robot, seen, moving_of(family, start.T))
-        else:
-            near = resolved_motion(robot, moving(family, trajectory, grid.values, origin))
-        yield Recording(encoders.motion(robot, seen, grid.step, near), forces, base=base)

@@ -11,9 +11,9 @@ from unittest import mock
 import numpy as np
 
 from applications.export.tables import export
+from applications.identification import identify as identify_module
 from applications.identification.estimation.fitted import Fit
 from applications.identification.identify import Identified, identify
-from applications.identification.identify_job import IdentifyJob
 from benchmarks.figures import Figure, Size, require
 from pipeline.cluster.connection import ClusterConfig
 from pipeline.execution.run import run
@@ -106,7 +106,7 @@ DATASETS = {
 
 
 def designs(size: Size) -> Iterator[Figure]:
-    """Identify many designs together, and some one at a time; processor time a design, of further designs.
+    """Identify many designs together, and some in tasks of one; processor time a design, of further designs.
 
     Raises CheckError where numbers differ by more than a millionth of a deviation.
     """
@@ -117,7 +117,7 @@ def designs(size: Size) -> Iterator[Figure]:
             run(Sweep.from_text(MANY.format(designs=count, **words)), store, progress=False)
             whole, used = _identified(store, range(count))
             start = _identified(store, range(count // 2))[1]
-            with mock.patch.object(IdentifyJob, "together", return_value=[]):
+            with mock.patch.object(identify_module, "GROUP", 1):
                 alone, slow = _identified(store, range(count // 8))
                 slow -= _identified(store, range(count // 16))[1]
         together = (used - start) / (count - count // 2)

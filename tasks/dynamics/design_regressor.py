@@ -12,11 +12,11 @@ from robots.model import Family, Inertia
 from robots.status import Status
 from tasks.dynamics.designs import RobotDesigns, request_of, strips
 from tasks.dynamics.inertial_parameters import TENSOR, limb_columns, platform_has_columns, selection, shared_columns
-from tasks.dynamics.inverse import STRIP
+from tasks.dynamics.records import Motion
 from tasks.dynamics.regressor import inertial_columns
 from tasks.dynamics.regressor_programs import friction_program
 from tasks.features.friction.inputs import FrictionInput
-from tasks.kernels.kernel import kernel
+from tasks.kernels.kernel import STRIP, kernel
 from tasks.stages.stages import stages
 
 
@@ -25,11 +25,12 @@ def regressors(
     motion: Mapping[str, np.ndarray],
     friction: FrictionInput,
     columns: Sequence[int] | None = None,
+    base: Motion | None = None,
 ) -> np.ndarray:
     """Return Y (design, actuator, column, sample) of designs whose limbs that are copies share their parameters.
 
-    motion (design or 1, sample, ...): keywords of `Moving`. Those of friction come last; columns: those of the result.
-    Samples that cannot be solved are NaN.
+    motion (design or 1, sample, ...): keywords of `Moving`; base: its motion (sample, ...), absent where it stands.
+    Columns of friction come last; columns: those of the result. Samples that cannot be solved are NaN.
     """
     family, inertial = designs.family, len(shared_columns(designs.family)[0])
     samples, packed = next(iter(motion.values())).shape[1], designs.packed(motion)
@@ -38,19 +39,20 @@ def regressors(
     bodies, joints = numbers[numbers < inertial], numbers[numbers >= inertial] - inertial
     result = np.empty((len(designs), len(family.reference.actuators), len(numbers), samples))
     if len(joints):
-        _enter_friction(result[:, :, len(bodies) :], designs, packed, friction, joints)
-    values, cases = designs.inputs(packed, friction), max(1, STRIP // packed.shape[-1])
+        result[:, :, len(bodies) :] = friction_columns(designs, motion, friction, joints, base)
+    values, cases = designs.inputs(packed, friction, designs.field(base, samples)), max(1, STRIP // packed.shape[-1])
     for first in range(0, len(designs), cases):
         part = slice(first, first + cases)
         of_part = {key: array[part] if len(array) > 1 else array for key, array in values.items()}
-        forces, along, status = inertial_columns(family, of_part, samples, shared_columns(family)[1])
+        places = shared_columns(family)[1]
+        forces, along, status = inertial_columns(family, of_part, samples, places, moving_base=base is not None)
         on_actuators = forces.reshape(len(forces), result.shape[1], -1, 1, samples)
         along = along[:, None, :, bodies]
         whole = result[part, :, : len(bodies)]
         np.multiply(on_actuators[:, :, 0], along[:, :, 0], out=whole)
         for freedom in range(1, on_actuators.shape[2]):
             whole += on_actuators[:, :, freedom] * along[:, :, freedom]
-        np.copyto(whole, np.nan, where=(status != Status.OK)[:, None, None])
+        np.copyto(result[part], np.nan, where=(status != Status.OK)[:, None, None])
     return result
 
 
@@ -59,17 +61,27 @@ def _friction_columns(family: Family, friction: FrictionInput) -> int:
     return sum(len(group.places) * len(LAWS[group.law].linear) for group in friction.groups)
 
 
-def _enter_friction(
-    result: np.ndarray, designs: RobotDesigns, packed: np.ndarray, friction: FrictionInput, numbers: np.ndarray
-) -> None:
-    """Enter some columns of friction into a result (design, actuator, column, sample)."""
-    request, (_, actuators, _, samples) = request_of(designs.family, ("actuator_force",), friction), result.shape
+def friction_columns(
+    designs: RobotDesigns,
+    motion: Mapping[str, np.ndarray],
+    friction: FrictionInput,
+    numbers: Sequence[int] | np.ndarray | None = None,
+    base: Motion | None = None,
+) -> np.ndarray:
+    """Return the columns of friction of `regressors` alone, or some of them, (design, actuator, column, sample)."""
+    family, samples = designs.family, next(iter(motion.values())).shape[1]
+    actuators = len(family.reference.actuators)
+    columns = np.arange(_friction_columns(family, friction)) if numbers is None else np.asarray(numbers)
+    request = request_of(family, ("actuator_force",), friction, moving_base=base is not None)
     before = list(takewhile(lambda stage: stage.name != "actuation", stages(request)))
-    run = kernel(friction_program(designs.family, friction.groups))
-    for part, span, here in strips(designs.inputs(packed, friction), before, len(designs), samples):
+    run = kernel(friction_program(family, friction.groups))
+    result = np.empty((len(designs), actuators, len(columns), samples))
+    values = designs.inputs(designs.packed(motion), friction, designs.field(base, samples))
+    for part, span, here in strips(values, before, len(designs), samples):
         count = span.stop - span.start
-        columns = run({name: here[name] for name in run.program.inputs}, count)["columns"][..., :count]
-        result[part, ..., span] = columns.reshape(len(columns), actuators, -1, count)[:, :, numbers]
+        outputs = run({name: here[name] for name in run.program.inputs}, count)["columns"][..., :count]
+        result[part, ..., span] = outputs.reshape(len(outputs), actuators, -1, count)[:, :, columns]
+    return result
 
 
 def standard_values(designs: RobotDesigns, friction: FrictionInput) -> np.ndarray:

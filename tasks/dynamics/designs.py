@@ -10,16 +10,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from robots.data_classes import dataclass
-from robots.model import Family, Mechanism
-from tasks.dynamics.inputs import JOINTS
-from tasks.dynamics.inverse import STRIP
+from robots.model import Family, Mechanism, Robot
+from tasks.dynamics.inputs import JOINTS, field_input, gravity_input, parameters
+from tasks.dynamics.records import GRAVITY, Environment, Motion
 from tasks.features.friction.feature import FrictionGroups
 from tasks.features.friction.inputs import FrictionInput
 from tasks.features.loads import PlatformWrench
 from tasks.features.table import request
-from tasks.kernels.kernel import kernel, padded
+from tasks.kernels.kernel import STRIP, kernel, padded
 from tasks.kernels.keys import Indexed, Key, Values
 from tasks.mechanics.families import even_weights, structure_of
 from tasks.mechanics.structure import flat_mount
@@ -38,6 +39,14 @@ class RobotDesigns:
     family: Family
     parameters: np.ndarray
     gravity: np.ndarray
+
+    @classmethod
+    def of(cls, robot: Robot, gravity: ArrayLike = GRAVITY, *, timed: bool = False) -> RobotDesigns:
+        """Return a single robot as one design.
+
+        Raises ValueError for loads that change with time, unless the caller is `timed` and loads do not matter to it.
+        """
+        return cls(robot.family, parameters(robot, timed=timed), gravity_input(gravity))
 
     def __len__(self) -> int:
         """Return the number of designs."""
@@ -105,14 +114,26 @@ class RobotDesigns:
         some.__dict__["sizes"] = self.sizes[places]
         return some
 
-    def inputs(self, motion: np.ndarray, friction: FrictionInput) -> Values:
-        """Return the inputs of stages; motion as `packed` gives it."""
+    def field(self, base: Motion | None, samples: int) -> np.ndarray:
+        """Return the `gravity` input: (design or 1, 3), or (design or 1, 9, padded samples) on a base that moves."""
+        if base is None:
+            return self.gravity
+        fields = (field_input(Environment(gravity=gravity, base=base)) for gravity in self.gravity)
+        return np.concatenate([field.columns((samples,)) for field in fields])
+
+    def robot(self, place: int) -> Robot:
+        """Return one of the designs as a robot."""
+        return Robot(self.family, {name: float(column[place]) for name, column in self.named.items()})
+
+    def inputs(self, motion: np.ndarray, friction: FrictionInput, field: np.ndarray | None = None) -> Values:
+        """Return the inputs of stages; motion as `packed`, field as `field` gives it, absent: gravity alone."""
         width = motion.shape[-1]
         return {
             "parameters": self.parameters,
-            "gravity": self.gravity,
+            "gravity": self.gravity if field is None else field,
             "motion": motion,
             "friction": friction.values,
+            "signals": np.zeros((1, len(self.family.signals), width)),
             "weight": np.zeros((1, 1, width)),
             "held": np.zeros((1, 0, width)),
             **even_weights(self.family),
@@ -153,9 +174,12 @@ def _rows(parts: Sequence[np.ndarray]) -> np.ndarray:
     return result
 
 
-def request_of(family: Family, quantities: tuple[str, ...], friction: FrictionInput) -> Request:
+def request_of(
+    family: Family, quantities: tuple[str, ...], friction: FrictionInput, *, moving_base: bool = False
+) -> Request:
     """Return the request for quantities of a family without loads."""
-    return request(family, quantities, FrictionGroups(friction.groups), PlatformWrench(False))
+    features = FrictionGroups(friction.groups), PlatformWrench(False)
+    return request(family, quantities, *features, moving_base=moving_base)
 
 
 NO_FRICTION = FrictionInput((), np.zeros((1, 0)))

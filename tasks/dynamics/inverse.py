@@ -52,7 +52,7 @@ from tasks.features.loads import PlatformWrench
 from tasks.features.singularities import HELD
 from tasks.features.table import criteria_features, criteria_inputs, request
 from tasks.features.tree_motion import TreeMotion
-from tasks.kernels.kernel import checked, kernel, padded, rows
+from tasks.kernels.kernel import STRIP, checked, kernel, padded, rows
 from tasks.kernels.keys import Indexed, Key, Values
 from tasks.mechanics.families import even_weights
 from tasks.stages.limb import FORMULATIONS
@@ -267,10 +267,6 @@ def actuator_positions(robot: Robot, motion: State | None = None, **short: Unpac
     positions[:, status != Status.OK] = np.nan
     by_sample = np.ascontiguousarray(positions.T).reshape(*dynamics.batch, len(positions))
     return ActuatorPositions(by_sample, dynamics.statuses(status))
-
-
-STRIP = 1 << 11
-"""Samples of a long batch that all stages work through at a time."""
 
 
 class Strip(NamedTuple):

@@ -28,7 +28,7 @@ try:
 except ImportError:  # no LLVM for this platform: same bits, slower
     llvm = None  # type: ignore[assignment]
 
-__all__ = ["LANES", "Kernel", "empty_rows", "padded"]
+__all__ = ["LANES", "STRIP", "Kernel", "empty_rows", "padded"]
 
 MANY = 16
 """Least number of cases of a single group of samples for separate machine code, which computes two cases at a time."""
@@ -65,6 +65,8 @@ STREAMED = 1 << 26
 Before they are read, others have taken their place there; and a line that is to be overwritten is not read first.
 """
 
+STRIP = 1 << 11
+"""Samples of a long batch that all stages work through at a time."""
 VECTOR = 8 * LANES
 """Bytes of a vector of one group of samples."""
 

@@ -19,7 +19,7 @@ from robots.data_classes import dataclass, replace
 from robots.labels import in_order_of
 from robots.model import Robot
 from tasks.dynamics.inputs import present
-from tasks.dynamics.records import NO_FORCES, STANDING, Environment, Forces, Motion, Moving, check_record
+from tasks.dynamics.records import NO_FORCES, STANDING, Environment, Forces, Motion, check_record
 from tasks.dynamics.regressor import columns_of, regressor
 from tasks.features.friction.inputs import friction_input
 
@@ -79,26 +79,42 @@ def from_matrix(matrix: ArrayLike, names: Sequence[str], tolerance: float = TOLE
         raise ValueError(
             f"matrix: got shape {stacked.shape} for {len(names)} names; expected finite rows of one number per column"
         )
+    (result,) = from_matrices(stacked[None], tuple(names), tolerance)
+    if isinstance(result, ValueError):
+        raise result
+    return result
+
+
+def from_matrices(
+    matrices: np.ndarray, names: tuple[str, ...], tolerance: float = TOLERANCE
+) -> list[BaseParameters | ValueError]:
+    """Return the base parameters of several stacked regressors (case, row, column), or the reason why there are none.
+
+    The decision on columns from left to right is the same for all cases in one loop. Rows of zeros do not count.
+    """
     # relations between columns hold row by row, so that no row near a singular pose has to outweigh the others
-    stacked = stacked / np.maximum(np.linalg.norm(stacked, axis=1, keepdims=True), np.finfo(float).tiny)
-    sizes = np.linalg.norm(stacked, axis=0)
-    moving = np.flatnonzero(sizes > tolerance * sizes.max(initial=0.0))
-    scaled = stacked[:, moving] / sizes[moving]
-    # R alone has the same column relations, and far fewer rows
-    scaled = qr(scaled, mode="r")[0][: len(moving)]
-    kept, margin = _left_to_right(scaled, tolerance)
-    if len(kept) != rank(scaled, tolerance):
-        raise ValueError(
-            f"matrix: {len(kept)} columns are independent from left to right, {rank(scaled, tolerance)} with pivoting; "
-            "expected the same number; give more states, or another tolerance"
-        )
-    answer = np.linalg.lstsq(scaled[:, kept], scaled, rcond=None)[0]
-    groups = np.zeros((len(kept), len(names)))
-    columns = moving[kept]
-    groups[:, moving] = answer * sizes[moving] / sizes[columns][:, None]
-    groups[np.abs(groups) < NEGLIGIBLE] = 0.0
-    groups[:, columns] = np.eye(len(kept))
-    return BaseParameters(tuple(columns.tolist()), groups, tuple(names), margin)
+    stacked = matrices / np.maximum(np.linalg.norm(matrices, axis=2, keepdims=True), np.finfo(float).tiny)
+    sizes = np.linalg.norm(stacked, axis=1)
+    moving = sizes > tolerance * sizes.max(axis=1, initial=0.0)[:, None]
+    result: dict[int, BaseParameters | ValueError] = {}
+    for pattern in {tuple(row) for row in moving.tolist()}:
+        cases = np.flatnonzero((moving == pattern).all(axis=1))
+        columns = np.flatnonzero(pattern)
+        lengths = sizes[cases][:, columns]
+        # R alone has the same column relations, and far fewer rows
+        scaled = np.asarray(np.linalg.qr(stacked[cases][:, :, columns] / lengths[:, None], mode="r"))
+        independent, basis, margins = _left_to_right(scaled, tolerance)
+        for k, case in enumerate(cases.tolist()):
+            count, pivots = int(independent[k].sum()), rank(scaled[k], tolerance)
+            result[case] = (
+                _grouped(scaled[k], independent[k], basis[k], lengths[k], columns, names, float(margins[k]))
+                if count == pivots
+                else ValueError(
+                    f"matrix: {count} columns are independent from left to right, {pivots} with pivoting; "
+                    "expected the same number; give more states, or another tolerance"
+                )
+            )
+    return [result[case] for case in range(len(matrices))]
 
 
 def rank(matrix: np.ndarray, tolerance: float = TOLERANCE) -> int:
@@ -107,21 +123,41 @@ def rank(matrix: np.ndarray, tolerance: float = TOLERANCE) -> int:
     return int(np.sum(diagonal > tolerance * diagonal.max(initial=0.0)))
 
 
-def _left_to_right(scaled: np.ndarray, tolerance: float) -> tuple[list[int], float]:
-    kept: list[int] = []
-    basis = np.zeros((len(scaled), 0))
-    smallest, largest = np.inf, 0.0
-    for k, column in enumerate(scaled.T):
-        new = column - basis @ (basis.T @ column)
-        new = new - basis @ (basis.T @ new)  # twice: one pass of Gram-Schmidt leaves rounding of the first
-        size = float(np.linalg.norm(new))
-        if size > tolerance:
-            kept.append(k)
-            basis = np.column_stack([basis, new / size])
-            smallest = min(smallest, size)
-        else:
-            largest = max(largest, size)
-    return kept, smallest / max(largest, np.finfo(float).tiny)
+def _grouped(
+    scaled: np.ndarray,
+    independent: np.ndarray,
+    basis: np.ndarray,
+    sizes: np.ndarray,
+    columns: np.ndarray,
+    names: tuple[str, ...],
+    margin: float,
+) -> BaseParameters:
+    """Return the base parameters of independent columns: each column as a combination of these."""
+    along = basis[:, independent].T @ scaled  # of columns that are combinations, nothing is left
+    answer = np.linalg.solve(along[:, independent], along)
+    groups = np.zeros((int(independent.sum()), len(names)))
+    groups[:, columns] = answer * sizes / sizes[independent][:, None]
+    groups[np.abs(groups) < NEGLIGIBLE] = 0.0
+    groups[:, columns[independent]] = np.eye(int(independent.sum()))
+    return BaseParameters(tuple(columns[independent].tolist()), groups, names, margin)
+
+
+def _left_to_right(scaled: np.ndarray, tolerance: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return independent columns (case, column), their basis (case, row, column), zero for others, margins (case,)."""
+    cases, rows, count = scaled.shape
+    independent, basis = np.zeros((cases, count), dtype=bool), np.zeros((cases, rows, count))
+    smallest, largest = np.full(cases, np.inf), np.zeros(cases)
+    for k in range(count):
+        new = scaled[:, :, k : k + 1]
+        for _ in range(2):  # twice: one pass of Gram-Schmidt leaves rounding of the first
+            before = basis[:, :, :k]
+            new = new - before @ (np.swapaxes(before, 1, 2) @ new)
+        size = np.linalg.norm(new[..., 0], axis=1)
+        independent[:, k] = size > tolerance
+        basis[independent[:, k], :, k] = new[independent[:, k], :, 0] / size[independent[:, k], None]
+        smallest = np.where(independent[:, k], np.minimum(smallest, size), smallest)
+        largest = np.where(independent[:, k], largest, np.maximum(largest, size))
+    return independent, basis, smallest / np.maximum(largest, np.finfo(float).tiny)
 
 
 @check_arguments
@@ -151,44 +187,18 @@ def base_parameters(
     columns = columns_of(robot, groups, shared=shared)
     moving = motion_for(robot, columns, len(robot.mechanism.actuators), seed)
     states = np.shape(next(iter(present(moving).values())))[0]
-    around = still if environment.base is None else replace(still, base=_drawn(environment.base, states, seed))
+    around = still if environment.base is None else replace(still, base=drawn_base(environment.base, states, seed))
     matrix = regressor(robot, Motion(**moving), forces, around, shared=shared).matrix
     rows = matrix.reshape(-1, matrix.shape[-1])
     return from_matrix(rows[np.isfinite(rows).all(axis=1)], [column.name for column in columns], tolerance)
 
 
-def _drawn(base: Motion, states: int, seed: int) -> Motion:
+def drawn_base(base: Motion, states: int, seed: int) -> Motion:
     """Return random samples of the motion of a base, (states, ...) each."""
     parts = {name: np.asarray(values, dtype=float) for name, values in base.present().items()}
     samples = len(next(iter(parts.values())))
     place = np.random.default_rng([seed, samples]).integers(0, samples, states)
     return Motion(**{name: values[place] for name, values in parts.items()})
-
-
-def base_along(
-    robot: Robot,
-    motions: Sequence[Moving],
-    forces: Forces = NO_FORCES,
-    environment: Environment = STANDING,
-    *,
-    shared: bool = False,
-    bases: Sequence[Motion | None] = (),
-) -> BaseParameters:
-    """Return the base parameters that some motions excite, such as a gravity test's; arguments as `tasks.regressor`.
-
-    bases: the motion of the base along each motion; empty: that of the environment. The motions have to be free of
-    noise: small values in them count as zero. Raises ValueError.
-    """
-    pairs = zip(motions, bases or [environment.base] * len(motions), strict=True)
-    parts = [
-        regressor(robot, Motion(**moving), forces, replace(environment, base=base), shared=shared)
-        for moving, base in pairs
-    ]
-    rows = np.concatenate([part.matrix.reshape(-1, len(part.columns)) for part in parts])
-    rows = rows[np.isfinite(rows).all(axis=1)]
-    # rows of an actuator that carries nothing are rounding, which would count as much as the others
-    sizes = np.linalg.norm(rows, axis=1)
-    return from_matrix(rows[sizes > TOLERANCE * sizes.max(initial=0.0)], parts[0].names)
 
 
 def values(base: BaseParameters, parameters: Mapping[str, float]) -> dict[str, float]:

@@ -1,31 +1,29 @@
-"""The motion of a robot from its encoders: forward kinematics of every sample, then differences along time.
+"""The motion of robots from their encoders: forward kinematics of every sample, then differences along time.
 
 This needs no measurement of the platform. Positions are filtered before, so that differences do not amplify noise
-beyond the cutoff.
+beyond the cutoff. Robots are designs of one family; a single robot is one design.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Literal, cast
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from robots.model import Robot
+from applications.identification.estimation.states import Motions
 from robots.status import Status
-from tasks.dynamics.forward_kinematics import forward_kinematics
-from tasks.dynamics.inputs import present
-from tasks.dynamics.inverse import actuator_positions, inverse_dynamics
-from tasks.dynamics.records import Motion, Moving
+from tasks.dynamics.designs import RobotDesigns
+from tasks.dynamics.forward_kinematics import platform_poses, solved_poses
+from tasks.dynamics.pose_search import divided
 from tasks.mathematics.signals import rate
 
 STEPS = 20
-POSE: tuple[Literal["q", "position", "rotation"], ...] = ("q", "position", "rotation")
+POSE = ("q", "position", "rotation")
 TRAVEL = 0.05
 """Way of an actuator [rad or m] for which a pose serves as a guess."""
 MATCHED = 1e-10
-"""Actuator positions count as met up to this [rad or m], relative where they are large."""
+"""Joints are settled when they change by less than this [rad or m], relative where they are large."""
 
 ActuatorMotion = tuple[np.ndarray, np.ndarray, np.ndarray]
 """Position, velocity, acceleration of the actuators, each (samples, actuator)."""
@@ -37,56 +35,48 @@ def finite(values: ArrayLike) -> np.ndarray:
     return np.isfinite(array.reshape(len(array), -1)).all(axis=1)
 
 
-def motion(robot: Robot, actuator_position: ArrayLike, step: float, near: Moving) -> Moving:
-    """Return the motion whose actuators are at `actuator_position` (time, actuator), one sample every `step` [s].
+def measured_motions(
+    designs: RobotDesigns, actuator_position: np.ndarray, near: Motions, spans: Sequence[slice], step: float
+) -> Motions:
+    """Return the motions whose actuators are at `actuator_position` (design, sample, actuator).
 
-    near: the commanded motion, which says which of several assemblies is meant; only its pose is used. Samples without
-    solution hold NaN. Raises ValueError for shapes that do not fit.
+    near (design or 1, sample, ...): the commanded motion, which says which of several assemblies is meant; only its
+    pose is used. spans: samples of each trajectory, one every `step` [s]. Samples without solution hold NaN.
     """
-    if robot.mechanism.is_chain:
-        q = joint_positions(robot, actuator_position, present(near)["q"])
-        qd = rate(q, step)
-        return {"q": q, "qd": qd, "qdd": rate(qd, step)}
-    position, rotation = near.get("position"), near.get("rotation")
-    pose = forward_kinematics(robot, actuator_position=actuator_position, position=position, rotation=rotation)
-    velocity = rate(pose.position, step)
-    omega = angular_velocity(pose.rotation, step)
-    moved: Moving = {
-        "position": pose.position,
-        "twist": np.concatenate([omega, velocity], axis=1),
-        "acceleration": np.concatenate([rate(omega, step), rate(velocity, step)], axis=1),
-    }
-    return moved if rotation is None else {**moved, "rotation": pose.rotation}
+    return motions_through(measured_poses(designs, actuator_position, near), spans, step)
 
 
-def guesses(robot: Robot, actuator_position: ArrayLike, near: Moving) -> Moving:
-    """Return poses (time, ...) near the given ones, with actuators at `actuator_position` (time, actuator).
-
-    near: the pose at the first of these times, or near it, (1, ...) each. Each pose is solved from the one before, and
-    serves until an actuator has moved on by TRAVEL. From there `motion` finds the assembly that the robot has moved in.
-    """
-    target, place = np.asarray(actuator_position, dtype=float), present(near)
-    poses = {name: np.asarray(place[name]) for name in POSE if name in place}
-    pose: Mapping[str, np.ndarray] = {name: values[0] for name, values in poses.items()}
-    rows: dict[str, list[np.ndarray]] = {name: [] for name in pose}
-    solved = np.full(target.shape[1], np.nan)
-    for at in target:
-        if not (np.abs(at - solved) <= TRAVEL).all() and np.isfinite(at).all():
-            pose, solved = _pose_at(robot, at, pose), at
-        for name, value in pose.items():
-            rows[name].append(value)
-    return cast("Moving", {name: np.stack(values) for name, values in rows.items()})
+def measured_poses(designs: RobotDesigns, actuator_position: np.ndarray, near: Motions) -> Motions:
+    """Return the poses alone, with the names that `near` has: joints of chains, or poses of platforms."""
+    if designs.family.reference.is_chain:
+        return {"q": joint_positions(designs, actuator_position, near["q"])}
+    turns = "rotation" in near
+    guess = near["rotation"] if turns else designs.home[1][:, None]
+    pose = platform_poses(designs, actuator_position, near["position"], guess)
+    return {"position": pose.position, **({"rotation": pose.rotation} if turns else {})}
 
 
-def _pose_at(robot: Robot, actuator_position: np.ndarray, near: Mapping[str, np.ndarray]) -> Mapping[str, np.ndarray]:
-    """Return the pose of a sample from a pose near it; that near pose if no solution is found."""
-    if robot.mechanism.is_chain:
-        joints = joint_positions(robot, actuator_position[None], near["q"][None])[0]
-        return {"q": joints if np.isfinite(joints).all() else near["q"]}
-    pose = forward_kinematics(robot, Motion(**near), actuator_position=actuator_position)
-    if pose.status != Status.OK:
-        return near
-    return {name: value for name, value in (("position", pose.position), ("rotation", pose.rotation)) if name in near}
+def motions_through(poses: Motions, spans: Sequence[slice], step: float) -> Motions:
+    """Return the motions through poses (design, sample, ...), one sample every `step` [s] of each trajectory."""
+    if "q" in poses:
+        qd = _rates(poses["q"], spans, step)
+        return {**poses, "qd": qd, "qdd": _rates(qd, spans, step)}
+    velocity = _rates(poses["position"], spans, step)
+    omega = np.zeros_like(velocity)
+    for span in spans if "rotation" in poses else ():
+        turned = np.swapaxes(poses["rotation"][:, span], 0, 1)
+        omega[:, span] = np.swapaxes(angular_velocity(turned, step), 0, 1)
+    changes = [_rates(part, spans, step) for part in (omega, velocity)]
+    twist, acceleration = np.concatenate([omega, velocity], axis=2), np.concatenate(changes, axis=2)
+    return {**poses, "twist": twist, "acceleration": acceleration}
+
+
+def _rates(values: np.ndarray, spans: Sequence[slice], step: float) -> np.ndarray:
+    """Return the derivatives (design, sample, ...) along the samples of each trajectory."""
+    result = np.empty_like(values)
+    for span in spans:
+        result[:, span] = np.swapaxes(rate(np.swapaxes(values[:, span], 0, 1), step), 0, 1)
+    return result
 
 
 def angular_velocity(rotation: np.ndarray, step: float) -> np.ndarray:
@@ -96,21 +86,51 @@ def angular_velocity(rotation: np.ndarray, step: float) -> np.ndarray:
     return np.stack([skew[..., 2, 1], skew[..., 0, 2], skew[..., 1, 0]], axis=-1)
 
 
-def joint_positions(robot: Robot, actuator_position: ArrayLike, near: ArrayLike) -> np.ndarray:
-    """Return the independent joints (time, freedom) of a chain for actuator positions, by Newton steps from a guess.
+def joint_positions(designs: RobotDesigns, actuator_position: np.ndarray, near: np.ndarray) -> np.ndarray:
+    """Return the independent joints (design, sample, freedom) of chains for actuator positions, by Newton steps.
 
-    Actuators may be drives that move several joints; more actuators than freedoms are met in the least squares. Samples
-    that do not settle hold NaN.
+    near (design or 1, sample, freedom): guesses. Actuators may be drives that move several joints; more actuators than
+    freedoms are met in the least squares. A sample stays where its step is small; those that do not settle hold NaN.
     """
-    target, q = np.asarray(actuator_position, dtype=float), np.array(near, dtype=float)
+    shape = (*actuator_position.shape[:2], near.shape[-1])
+    q, moving = np.array(np.broadcast_to(near, shape)), np.ones(shape[:2], dtype=bool)
     for _ in range(STEPS):
-        solved = inverse_dynamics(robot, q=q)
-        gap = target - actuator_positions(robot, q=q).position
-        gap[solved.status != Status.OK] = np.nan
-        change = (np.linalg.pinv(np.nan_to_num(solved.jacobian)) @ gap[..., None])[..., 0]
-        q = q + change
-        settled = np.abs(change) <= MATCHED * np.maximum(1.0, np.abs(q))
-        if (settled | np.isnan(change)).all():
+        some = np.flatnonzero(moving.any(axis=1))
+        at = solved_poses(designs if len(some) == len(designs) else designs.taken(some), {"q": q[some]})
+        gap = actuator_position[some] - at.actuators
+        gap[at.status != Status.OK] = np.nan
+        here = moving[some]
+        change = np.zeros((len(some), *shape[1:]))
+        change[here] = divided(np.nan_to_num(at.jacobian[here]), gap[here][..., None])[..., 0]
+        q[some] += change
+        settled = np.abs(change) <= MATCHED * np.maximum(1.0, np.abs(q[some]))
+        moving[some] &= ~(settled | np.isnan(change)).all(axis=-1)
+        if not moving.any():
             break
-    q[~settled.all(axis=1)] = np.nan
+    q[moving] = np.nan
     return q
+
+
+def guesses(design: RobotDesigns, actuator_position: np.ndarray, near: Mapping[str, np.ndarray]) -> Motions:
+    """Return poses (time, ...) of a single design near the given ones, with actuators at `actuator_position`.
+
+    actuator_position (time, actuator); near: the pose at the first of these times, or near it, (1, ...) each. Each pose
+    is solved from the one before, and serves until an actuator has moved on by TRAVEL. From there `measured_motions`
+    finds the assembly that the robot has moved in.
+    """
+    pose: Mapping[str, np.ndarray] = {name: near[name][0] for name in POSE if name in near}
+    rows: dict[str, list[np.ndarray]] = {name: [] for name in pose}
+    solved = np.full(actuator_position.shape[1], np.nan)
+    for at in actuator_position:
+        if not (np.abs(at - solved) <= TRAVEL).all() and np.isfinite(at).all():
+            pose, solved = _pose_at(design, at, pose), at
+        for name, value in pose.items():
+            rows[name].append(value)
+    return {name: np.stack(values) for name, values in rows.items()}
+
+
+def _pose_at(design: RobotDesigns, at: np.ndarray, near: Mapping[str, np.ndarray]) -> Mapping[str, np.ndarray]:
+    """Return the pose of a sample from a pose near it; that near pose if no solution is found."""
+    solved_pose = measured_poses(design, at[None, None], {name: value[None, None] for name, value in near.items()})
+    pose = {name: value[0, 0] for name, value in solved_pose.items()}
+    return pose if all(np.isfinite(value).all() for value in pose.values()) else near

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from robots.data_classes import dataclass, replace
+from robots.data_classes import dataclass
 from robots.parameter_errors import nearest
 from tasks.kernels.expression import Array
 
@@ -42,98 +42,108 @@ class Estimate:
     spread: np.ndarray | None = None
 
 
-def least_squares(matrix: ArrayLike, forces: ArrayLike, actuators: Actuators = 1) -> Estimate:
-    """Estimate by ordinary least squares."""
-    matrix, forces = _checked(matrix, forces, actuators)
-    return _weighted(matrix, forces, np.ones(len(forces)))
-
-
-def weighted(matrix: ArrayLike, forces: ArrayLike, actuators: Actuators = 1) -> Estimate:
-    """Estimate with rows weighted by the noise of their actuator, which a first pass of least squares finds."""
-    matrix, forces = _checked(matrix, forces, actuators)
-    first = _weighted(matrix, forces, np.ones(len(forces)))
-    spread = _by_actuator(forces - matrix @ first.values, actuators)
-    found = _weighted(matrix, forces, 1.0 / _on_rows(spread, forces, actuators))
-    return replace(_unscaled(found, matrix, forces), spread=spread)
-
-
-def reweighted(matrix: ArrayLike, forces: ArrayLike, actuators: Actuators = 1) -> Estimate:
-    """Estimate with iterative weights: by actuator, and less for outlying rows (Huber), for gross errors."""
-    matrix, forces = _checked(matrix, forces, actuators)
-    found = _weighted(matrix, forces, np.ones(len(forces)))
-    steps = 0
-    for _ in range(ITERATIONS):
-        steps += 1
-        residuals = forces - matrix @ found.values
-        spread = _on_rows(_by_actuator(residuals, actuators, robust=True), forces, actuators)
-        far = np.abs(residuals) / spread
-        weights = np.sqrt(np.minimum(1.0, HUBER / np.maximum(far, HUBER))) / spread
-        before, found = found.values, _weighted(matrix, forces, weights)
-        if np.linalg.norm(found.values - before) <= SETTLED * np.linalg.norm(found.values):
-            break
-    clean = _unscaled(found, matrix, forces)
-    return Estimate(clean.values, clean.deviations, clean.condition, clean.noise, steps)
-
-
-def total_least_squares(matrix: ArrayLike, forces: ArrayLike, actuators: Actuators = 1) -> Estimate:
-    """Estimate with errors in regressor and forces, columns scaled to the length of the forces' noise-free part."""
-    matrix, forces = _checked(matrix, forces, actuators)
-    first = _weighted(matrix, forces, np.ones(len(forces)))
-    sizes = np.linalg.norm(matrix, axis=0)
-    size = float(np.linalg.norm(forces)) or 1.0
-    singular, right = np.linalg.svd(np.column_stack([matrix / sizes, forces / size]), full_matrices=False)[1:]
-    last = right[-1]
-    values = -last[:-1] / last[-1] * size / sizes
-    # first order in the noise the covariance is that of least squares, more noise by the norm of its factors
-    grown = float(np.sqrt(1.0 + np.sum((values * sizes / size) ** 2)))
-    return Estimate(values, first.deviations * grown, first.condition, float(singular[-1]) * size / len(forces) ** 0.5)
-
-
-ESTIMATORS: Mapping[str, Callable[..., Estimate]] = {
-    "least_squares": least_squares,
-    "weighted": weighted,
-    "reweighted": reweighted,
-    "total_least_squares": total_least_squares,
-}
-
-
-def estimate(method: str, matrix: ArrayLike, forces: ArrayLike, actuators: Actuators = 1) -> Estimate:
-    """Return the parameters by the estimator of that name; rows in turn of the `actuators`. Raises ValueError."""
-    if method not in ESTIMATORS:
-        raise ValueError(f"method: got {method!r}; expected an estimator; {nearest(method, ESTIMATORS)}")
-    return ESTIMATORS[method](matrix, forces, actuators)
-
-
 class Estimates(NamedTuple):
-    """Estimates of several cases: values, deviations (case, parameter), condition and noise (case,); see `Estimate`."""
+    """Estimates of several cases: the numbers of `Estimate`, with a case dim in front."""
 
     values: np.ndarray
     deviations: np.ndarray
     condition: np.ndarray
     noise: np.ndarray
+    iterations: np.ndarray | int = 1
+    spread: np.ndarray | None = None
+
+    def case(self, number: int) -> Estimate:
+        """Return the estimate of one case."""
+        values, deviations, condition, noise, iterations, spread = self
+        steps = int(np.broadcast_to(iterations, len(values))[number])
+        of_actuators = None if spread is None else spread[number]
+        return Estimate(
+            values[number], deviations[number], float(condition[number]), float(noise[number]), steps, of_actuators
+        )
 
 
-def estimates(method: str, matrix: np.ndarray, forces: np.ndarray, actuators: int) -> Estimates:
-    """Return what `estimate` returns for each of several matrices (case, row, parameter) and forces (case, row).
+def least_squares(matrix: np.ndarray, forces: np.ndarray, actuators: Actuators) -> Estimates:
+    """Estimate by ordinary least squares."""
+    return _solved(matrix, forces, np.ones(forces.shape))
 
-    Raises ValueError, and LinAlgError, where it raises for one of them.
+
+def weighted(matrix: np.ndarray, forces: np.ndarray, actuators: Actuators) -> Estimates:
+    """Estimate with rows weighted by the noise of their actuator, which a first pass of least squares finds."""
+    first = least_squares(matrix, forces, actuators)
+    spread = _by_actuator(forces - _product(matrix, first.values), actuators)
+    result = _solved(matrix, forces, 1.0 / _on_rows(spread, forces, actuators))
+    return _in_units_of_forces(result, matrix, forces)._replace(spread=spread)
+
+
+def reweighted(matrix: np.ndarray, forces: np.ndarray, actuators: Actuators) -> Estimates:
+    """Estimate with iterative weights: by actuator, and less for outlying rows (Huber), for gross errors."""
+    result = least_squares(matrix, forces, actuators)
+    steps, some = np.zeros(len(matrix), dtype=int), np.arange(len(matrix))
+    for _ in range(ITERATIONS):
+        part, sides = (matrix, forces) if len(some) == len(matrix) else (matrix[some], forces[some])
+        before = result.values[some]
+        residuals = sides - _product(part, before)
+        spread = _on_rows(_by_actuator(residuals, actuators, robust=True), sides, actuators)
+        far = np.abs(residuals) / spread
+        weights = np.sqrt(np.minimum(1.0, HUBER / np.maximum(far, HUBER))) / spread
+        now = _solved(part, sides, weights)
+        for whole, of_part in zip(result[:4], now[:4], strict=True):
+            whole[some] = of_part
+        steps[some] += 1
+        change = np.linalg.norm(now.values - before, axis=1)
+        some = some[change > SETTLED * np.linalg.norm(now.values, axis=1)]
+        if not len(some):
+            break
+    return _in_units_of_forces(result, matrix, forces)._replace(iterations=steps)
+
+
+def total_least_squares(matrix: np.ndarray, forces: np.ndarray, actuators: Actuators) -> Estimates:
+    """Estimate with errors in regressor and forces, columns scaled to the length of the forces' noise-free part."""
+    first = least_squares(matrix, forces, actuators)
+    sizes, size = np.linalg.norm(matrix, axis=1), np.linalg.norm(forces, axis=1)[:, None]
+    size = np.where(size > 0.0, size, 1.0)
+    whole = np.concatenate([matrix / sizes[:, None], (forces / size)[..., None]], axis=2)
+    singular, right = np.linalg.svd(whole, full_matrices=False)[1:]
+    last = right[:, -1]
+    values = -last[:, :-1] / last[:, -1:] * size / sizes
+    # first order in the noise the covariance is that of least squares, more noise by the norm of its factors
+    grown = np.sqrt(1.0 + np.sum((values * sizes / size) ** 2, axis=1))[:, None]
+    noise = singular[:, -1] * size[:, 0] / forces.shape[1] ** 0.5
+    return Estimates(values, first.deviations * grown, first.condition, noise)
+
+
+ESTIMATORS: Mapping[str, Callable[[np.ndarray, np.ndarray, Actuators], Estimates]] = {
+    "least_squares": least_squares,
+    "weighted": weighted,
+    "reweighted": reweighted,
+    "total_least_squares": total_least_squares,
+}
+"""Estimators by name, of matrices (case, row, parameter), forces (case, row): each case has the bits it has alone."""
+
+
+def estimate(method: str, matrix: ArrayLike, forces: ArrayLike, actuators: Actuators = 1) -> Estimate:
+    """Return the parameters by the estimator of that name; rows in turn of the `actuators`. Raises ValueError."""
+    return estimates(method, np.asarray(matrix)[None], np.asarray(forces)[None], actuators).case(0)
+
+
+def estimates(method: str, matrix: np.ndarray, forces: np.ndarray, actuators: Actuators = 1) -> Estimates:
+    """Return the parameters of several matrices (case, row, parameter) and forces (case, row), see `estimate`.
+
+    Raises ValueError, and LinAlgError, where one of the cases has none.
     """
-    if method == "weighted":
-        first = _solved(matrix, forces, np.ones(forces.shape))
-        spread = _by_actuators(forces - _product(matrix, first.values), actuators)
-        second = _solved(matrix, forces, 1.0 / np.tile(spread, (1, forces.shape[1] // actuators)))
-        return second._replace(noise=_noise(forces - _product(matrix, second.values), matrix.shape[2]))
-    if method == "least_squares":
-        return _solved(matrix, forces, np.ones(forces.shape))
-    cases = [estimate(method, *case, actuators) for case in zip(matrix, forces, strict=True)]
-    return Estimates(*(np.array([getattr(case, name) for case in cases]) for name in Estimates._fields))
-
-
-def _by_actuators(residuals: np.ndarray, actuators: int) -> np.ndarray:
-    """Return the standard deviations of the residuals (case, row) of each actuator (case, actuator), never zero."""
-    columns = np.ascontiguousarray(np.swapaxes(residuals.reshape(len(residuals), -1, actuators), 1, 2))
-    floor = np.finfo(float).eps * np.maximum(np.abs(residuals).max(axis=1), 1.0)
-    return np.maximum(np.sqrt(np.mean(columns * columns, axis=2)), floor[:, None])
+    if method not in ESTIMATORS:
+        raise ValueError(f"method: got {method!r}; expected an estimator; {nearest(method, ESTIMATORS)}")
+    matrix, forces = np.asarray(matrix, dtype=float), np.asarray(forces, dtype=float)
+    fits = matrix.ndim == 3 and forces.shape == matrix.shape[:2]
+    rows = forces.shape[-1]
+    fits &= rows % actuators == 0 if isinstance(actuators, int) else np.shape(actuators) == (rows,)
+    count = actuators if isinstance(actuators, int) else len(np.unique(actuators))
+    if not fits or rows <= matrix.shape[2] or not (np.isfinite(matrix).all() and np.isfinite(forces).all()):
+        raise ValueError(
+            f"matrix, forces: got shapes {matrix.shape[1:]} and {forces.shape[1:]} with {count} actuators; expected "
+            "finite (rows, parameter) and (rows,), more rows than parameters, as many for each actuator"
+        )
+    return ESTIMATORS[method](matrix, forces, actuators)
 
 
 def condition_number(matrix: Array) -> float:
@@ -145,25 +155,6 @@ def condition_number(matrix: Array) -> float:
 def residual_norm(matrix: Array, forces: Array, values: Array) -> float:
     """Compute the residual of predicted forces relative to the forces, for trajectories that were not used."""
     return float(np.linalg.norm(forces - matrix @ values) / np.linalg.norm(forces))
-
-
-def _checked(matrix: ArrayLike, forces: ArrayLike, actuators: Actuators) -> tuple[np.ndarray, np.ndarray]:
-    matrix, forces = np.asarray(matrix, dtype=float), np.asarray(forces, dtype=float)
-    fits = matrix.ndim == 2 and forces.shape == matrix.shape[:1]
-    fits &= len(forces) % actuators == 0 if isinstance(actuators, int) else np.shape(actuators) == forces.shape
-    count = actuators if isinstance(actuators, int) else len(np.unique(actuators))
-    if not fits or len(forces) <= matrix.shape[1] or not (np.isfinite(matrix).all() and np.isfinite(forces).all()):
-        raise ValueError(
-            f"matrix, forces: got shapes {matrix.shape} and {forces.shape} with {count} actuators; expected finite "
-            "(rows, parameter) and (rows,), more rows than parameters, as many for each actuator"
-        )
-    return matrix, forces
-
-
-def _weighted(matrix: np.ndarray, forces: np.ndarray, weights: np.ndarray) -> Estimate:
-    """Estimate by least squares of weighted rows."""
-    case = _solved(matrix[None], forces[None], weights[None])
-    return Estimate(case.values[0], case.deviations[0], float(case.condition[0]), float(case.noise[0]))
 
 
 def _solved(matrix: np.ndarray, forces: np.ndarray, weights: np.ndarray) -> Estimates:
@@ -195,25 +186,36 @@ def _noise(residuals: np.ndarray, parameters: int) -> np.ndarray:
     return np.asarray(np.sqrt(np.sum(residuals * residuals, axis=1) / (residuals.shape[1] - parameters)))
 
 
-def _unscaled(found: Estimate, matrix: np.ndarray, forces: np.ndarray) -> Estimate:
+def _in_units_of_forces(result: Estimates, matrix: np.ndarray, forces: np.ndarray) -> Estimates:
     """Return the same with the noise in the units of the forces."""
-    residuals = forces - matrix @ found.values
-    noise = float(np.sqrt(residuals @ residuals / (len(forces) - matrix.shape[1])))
-    return Estimate(found.values, found.deviations, found.condition, noise, found.iterations)
+    return result._replace(noise=_noise(forces - _product(matrix, result.values), matrix.shape[2]))
 
 
 def _on_rows(spread: np.ndarray, forces: np.ndarray, actuators: Actuators) -> np.ndarray:
-    """Return a number of each actuator on each of its rows."""
-    return np.tile(spread, len(forces) // actuators) if isinstance(actuators, int) else spread[np.asarray(actuators)]
+    """Return a number of each actuator (case, actuator) on each of its rows (case, row)."""
+    if isinstance(actuators, int):
+        return np.tile(spread, (1, forces.shape[1] // actuators))
+    return spread[:, np.asarray(actuators)]
 
 
 def _by_actuator(residuals: np.ndarray, actuators: Actuators, robust: bool = False) -> np.ndarray:
-    """Return the standard deviation of each actuator's residuals; robust ones from the median, never zero."""
+    """Return the standard deviations of the residuals (case, row) of each actuator (case, actuator), never zero.
+
+    Robust ones are from the median.
+    """
     if isinstance(actuators, int):
-        columns = list(residuals.reshape(-1, actuators).T)
+        turns = np.swapaxes(residuals.reshape(len(residuals), -1, actuators), 1, 2)
+        columns = list(np.moveaxis(np.ascontiguousarray(turns), 1, 0))
     else:
         labels = np.asarray(actuators)
-        columns = [residuals[labels == k] if (labels == k).any() else np.zeros(1) for k in range(labels.max() + 1)]
-    rows = [np.median(np.abs(x)) / 0.6745 if robust else np.sqrt(np.mean(x * x)) for x in columns]
-    floor = np.finfo(float).eps * max(float(np.abs(residuals).max()), 1.0)
-    return np.maximum(np.array(rows), floor)
+        columns = [np.ascontiguousarray(residuals[:, labels == k]) for k in range(labels.max() + 1)]
+    rows = [_size(column, robust) if column.shape[1] else np.zeros(len(column)) for column in columns]
+    floor = np.finfo(float).eps * np.maximum(np.abs(residuals).max(axis=1), 1.0)
+    return np.maximum(np.stack(rows, axis=1), floor[:, None])
+
+
+def _size(columns: np.ndarray, robust: bool) -> np.ndarray:
+    """Return the standard deviation of each row of an array about zero; robust: from the median."""
+    if robust:
+        return np.asarray(np.median(np.abs(columns), axis=1) / 0.6745)
+    return np.asarray(np.sqrt(np.mean(columns * columns, axis=1)))

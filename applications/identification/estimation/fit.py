@@ -1,164 +1,160 @@
-"""From recorded motions and forces of one robot to its base parameters: the work of one identification task.
+"""From recordings of designs to their base parameters: the work of one identification task, on arrays over designs.
 
-Where reactions load friction that changes them, forces are those of inverse dynamics itself, linear about a point only:
-`applications.identification.estimation.machines.coupled_friction`.
+A single design is an array of one. Where reactions load friction that changes them, forces are linear about a point
+only, and each design takes steps of its own: `applications.identification.estimation.coupled`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
-from numpy.typing import ArrayLike
 
-from applications.identification.estimation import estimators
-from applications.identification.estimation.base import BaseParameters, base_along, base_parameters, from_matrix
-from applications.identification.estimation.encoders import finite
-from applications.identification.estimation.fitted import Fit
-from applications.identification.estimation.machines.coupled_friction import STEPS, is_coupled, own_values, settled
-from applications.identification.estimation.machines.machine import TangentModel
-from applications.identification.estimation.machines.machine_model import MachineModel, base_of
-from applications.identification.estimation.machines.recorded_motion import actuator_motion
-from applications.identification.estimation.methods import METHODS
-from applications.identification.estimation.recorded import Data, Filtering, Recording
-from robots.model import Robot
-from robots.parameter_errors import nearest
-from tasks.dynamics.inputs import present
-from tasks.dynamics.records import GRAVITY, Environment, Forces, Moving
-from tasks.dynamics.regressor import standard_parameters
-from tasks.features.friction.inputs import FrictionInput
+from applications.identification.estimation.base import BaseParameters
+from applications.identification.estimation.bases import Conditions, bases_along, bases_of
+from applications.identification.estimation.coupled import fit_coupled
+from applications.identification.estimation.fit_data import FitData, FitOptions
+from applications.identification.estimation.machines.coupled_friction import is_coupled
+from applications.identification.estimation.methods import METHODS, FittedParameters
+from applications.identification.estimation.recorded import Recordings, is_slow, of_designs
+from applications.identification.estimation.states import Motions
+from applications.identification.estimation.table import FitTable, FoundFits, Groupings
+from tasks.dynamics.design_regressor import regressors, standard_values
+from tasks.dynamics.designs import RobotDesigns
+from tasks.dynamics.regressor import columns_of
 
-RATES = ("acceleration", "qdd")
+BYTES = 1 << 26
+"""Bytes of columns on freedoms that designs have together at once, about a fifth of all that they need."""
 
 
-def fit(
-    robot: Robot,
-    friction: FrictionInput,
-    training: Sequence[Recording],
-    validation: Sequence[Recording],
-    method: str = "weighted",
-    gravity: ArrayLike = GRAVITY,
-    base: BaseParameters | None = None,
-    filtering: Filtering | None = None,
-    nominal: Robot | None = None,
-) -> Fit:
-    """Return the base parameters of a robot from recordings; limbs that are copies share their parameters.
+def fit_designs(designs: RobotDesigns, numbers: np.ndarray, recorded: Recordings, options: FitOptions) -> FoundFits:
+    """Return the base parameters of designs from their recordings; limbs that are copies share their parameters.
 
-    Of the robot the geometry is used, its inertia and the linear parameters of its friction for `truth` alone;
-    nonlinear ones keep their given values, unless the method estimates them. `base` absent: found at random states, or
-    where no motion has an acceleration, as in tests of gravity and friction, along the motions; a base that moves does
-    so in the same way in all recordings. `nominal`: the robot as the user knows it, whose inertia decides directions
-    that the data leave open; absent: `robot`. Raises ValueError for recordings that are not enough, or an unknown
-    method.
+    numbers (design,): numbers of the designs in the sweep. Of a design the geometry is used, its inertia and the linear
+    parameters of its friction for `truth` alone; nonlinear ones keep their given values, unless the method estimates
+    them. Base parameters are those at random states, or where no motion has an acceleration, as in tests of gravity and
+    friction, those along the motions; a base that moves does so in the same way in all recordings.
     """
-    if method not in METHODS:
-        raise ValueError(f"method: got {method!r}; expected an estimator; {nearest(method, METHODS)}")
-    moved = [recording.base for recording in training if recording.base is not None]
-    if is_coupled(robot, friction):
-        if moved:
-            raise ValueError(
-                "friction: got a load from reactions that it changes, on a base that moves, of which the model of such "
-                "friction knows nothing; expected load: constant, or a base that stands"
-            )
-        return _fit_coupled(robot, friction, training, validation, method, gravity, filtering, nominal or robot)
-    if base is None:
-        planned = [recording.planned for recording in training]
-        if planned and all(map(is_slow, planned)):
-            bases = [recording.base for recording in training]
-            base = base_along(
-                robot, planned, Forces(friction=friction), Environment(gravity=gravity), shared=True, bases=bases
-            )
+    if not any(recorded.training):
+        raise ValueError("recordings: got none for training; expected a trajectory of the part train; split otherwise")
+    result = FoundFits()
+    if is_coupled(options.nominal, options.friction):
+        for one in (slice(k, k + 1) for k in range(len(designs))):
+            try:
+                result.tables.append(fit_coupled(designs.taken(one), numbers[one], recorded.taken(one), options))
+            except ValueError as error:
+                result.failed[int(numbers[one][0])] = error
+        return result
+    columns = columns_of(options.nominal, options.friction, shared=True)
+    freedoms = len(options.nominal.mechanism.freedoms)
+    most = max(1, BYTES // (8 * recorded.forces.shape[1] * len(columns) * freedoms))
+    for first in range(0, len(designs), most):
+        part = slice(first, first + most)
+        result.add(_fit_part(designs.taken(part), numbers[part], recorded.taken(part), options))
+    return result
+
+
+def _fit_part(designs: RobotDesigns, numbers: np.ndarray, recorded: Recordings, options: FitOptions) -> FoundFits:
+    """Fit designs that memory holds together: those whose base parameters have the same columns at a time."""
+    motion = recorded.motions(designs)
+    result, alike = FoundFits(), dict[tuple[int, ...], list[tuple[int, BaseParameters]]]()
+    for k, base in enumerate(_bases(designs, motion, recorded, options)):
+        if isinstance(base, BaseParameters):
+            alike.setdefault(base.independent, []).append((k, base))
         else:
-            environment = Environment(gravity=gravity, base=moved[0] if moved else None)
-            base = base_parameters(robot, Forces(friction=friction), environment, shared=True)
-    data = Data(robot, friction, tuple(training), base, gravity, filtering, nominal or robot)
-    solution = METHODS[method](data)
-    truth = base.of(list(standard_parameters(robot, friction=friction, shared=True).values()))
-    count, unused = len(truth), np.nan
-    if validation:
-        unused = estimators.residual_norm(*data.of(validation, solution.friction), solution.values[:count])
-    return Fit(
-        names=(*base.groupings, *solution.nonlinear),
-        truth=np.concatenate([truth, list(solution.nonlinear.values())]),
-        values=solution.values,
-        deviations=solution.deviations,
-        condition=solution.condition,
-        noise=solution.noise,
-        validation=unused,
+            result.failed[int(numbers[k])] = base
+    for columns, members in sorted(alike.items()):
+        size = len(members) if METHODS[options.method].together else 1
+        for first in range(0, len(members), size):
+            places, bases = zip(*members[first : first + size], strict=True)
+            some = np.array(places)
+            of_some = designs.taken(some), numbers[some], of_designs(motion, some), recorded.taken(some)
+            data = _data(options, of_some, bases, columns)
+            for part in data.training.alike():
+                result.add(_fits(data if len(part) == len(data) else data.taken(part)))
+    return result
+
+
+def _bases(
+    designs: RobotDesigns, motion: Motions, recorded: Recordings, options: FitOptions
+) -> list[BaseParameters | ValueError]:
+    """Return the base parameters of each design: at random states, or those that slow motions excite."""
+    samples = recorded.samples_of(training=True)
+    planned = {name: values[:, samples] for name, values in (recorded.planned if recorded.follows else motion).items()}
+    slow = np.broadcast_to(is_slow(planned), len(designs))
+    columns = columns_of(options.nominal, options.friction, shared=True)
+    result: list[BaseParameters | ValueError] = [ValueError()] * len(designs)
+    for along, places in ((True, np.flatnonzero(slow)), (False, np.flatnonzero(~slow))):
+        if not len(places):
+            continue
+        some = designs if len(places) == len(designs) else designs.taken(places)
+        base = recorded.base_at(samples if along else recorded.spans_of(training=True)[0])
+        conditions = Conditions(options.nominal, columns, options.friction, base)
+        if along:
+            answers, geometry = bases_along(some, of_designs(planned, places), conditions)
+        else:
+            answers, geometry = bases_of(some, conditions)
+        for place, number in zip(places.tolist(), geometry.tolist(), strict=True):
+            result[place] = answers[number]
+    return result
+
+
+def _data(
+    options: FitOptions,
+    of_some: tuple[RobotDesigns, np.ndarray, Motions, Recordings],
+    bases: tuple[BaseParameters, ...],
+    columns: tuple[int, ...],
+) -> FitData:
+    """Return the data of designs whose base parameters have the same columns."""
+    designs, _, motion, recorded = of_some
+    selected = columns if METHODS[options.method].together else None
+    matrix = regressors(designs, motion, options.friction, selected, recorded.base)
+    finite = [np.isfinite(values).reshape(*values.shape[:2], -1).all(axis=2) for values in motion.values()]
+    np.copyto(matrix, np.nan, where=~np.logical_and.reduce(finite)[:, None, None])
+    training, unused = (recorded.filtered(matrix, options.filtering, training=part) for part in (True, False))
+    return FitData(options, *of_some, bases, training, unused)
+
+
+def _fits(data: FitData) -> FoundFits:
+    """Fit designs with the same good samples: an error is that of one of them, and costs the others nothing."""
+    try:
+        fitted = METHODS[data.options.method].fit(data)
+    except Exception as error:
+        if len(data) == 1:
+            return FoundFits(failed={int(data.numbers[0]): error})
+        halves = [_fits(data.taken(half)) for half in np.array_split(np.arange(len(data)), 2)]
+        halves[0].add(halves[1])
+        return halves[0]
+    groups = np.stack([base.groups for base in data.bases])
+    truth = _product(groups, standard_values(data.designs, data.options.friction))
+    nonlinear = np.broadcast_to(list(fitted.nonlinear.values()), (len(data), len(fitted.nonlinear)))
+    table = FitTable(
+        data.options.number,
+        data.numbers,
+        Groupings.of(data.bases),
+        np.concatenate([truth, nonlinear], axis=1),
+        fitted.values,
+        fitted.deviations,
+        fitted.condition,
+        fitted.noise,
+        _unexplained(data, fitted, truth.shape[1]),
+        tuple(fitted.nonlinear),
     )
+    return FoundFits([table])
 
 
-def _fit_coupled(
-    robot: Robot,
-    friction: FrictionInput,
-    training: Sequence[Recording],
-    validation: Sequence[Recording],
-    method: str,
-    gravity: ArrayLike,
-    filtering: Filtering | None,
-    nominal: Robot,
-) -> Fit:
-    """Fit base parameters where reactions load friction that changes them, from the frictionless nominal inertia.
-
-    One parameter of friction for all joints of a group. Raises ValueError where steps do not settle, and for methods
-    that want a regressor.
-    """
-    if method not in estimators.ESTIMATORS:
-        names = ", ".join(estimators.ESTIMATORS)
-        raise ValueError(f"method: got {method!r} and friction that reactions load; expected one of {names}")
-    x, y, z = np.asarray(gravity, dtype=float).tolist()
-    model = MachineModel(friction="none", offset=False, joints=friction, gravity=(x, y, z))
-    coupled = model.coupled(robot)
-    assert coupled is not None, "friction was found to be loaded by reactions"
-    base = _coupled_base(robot, model, [recording.planned for recording in training])
-    inertial = own_values(nominal)
-    guess = np.concatenate([inertial, np.zeros(len(coupled.columns) - len(inertial))])
-    data = Data(robot, friction, tuple(training), base, gravity, filtering, nominal)
-
-    def rows_at(point: np.ndarray, recordings: Sequence[Recording]) -> tuple[np.ndarray, np.ndarray]:
-        tangent = TangentModel(robot, model, coupled, base, tuple(point.tolist()), tuple(guess.tolist()))
-        parts = []
-        for recording in recordings:
-            matrix, beside = tangent.rows(recording.moving, actuator_motion(robot, recording.moving))
-            parts.append(data.filtered(base.reduced(matrix), recording.forces, beside))
-        matrix = np.concatenate([part[0].reshape(-1, part[0].shape[-1]) for part in parts])
-        return matrix, np.concatenate([part[1].ravel() for part in parts])
-
-    def estimate(point: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        found = estimators.estimate(method, *rows_at(point, training), data.actuators)
-        return found.values, found.deviations
-
-    rubbing = [k >= len(inertial) for k in base.independent]
-    point = settled(base.of(guess), estimate, rubbing)
-    if point is None:
-        raise ValueError(
-            f"friction loaded by reactions did not settle within {STEPS} steps; expected trajectories that tell it; "
-            "give more motion, or load: constant"
-        )
-    found = estimators.estimate(method, *rows_at(point, training), data.actuators)
-    unused = estimators.residual_norm(*rows_at(point, validation), found.values) if validation else np.nan
-    return Fit(
-        names=base.groupings,
-        truth=base.of(coupled.nominal),
-        values=found.values,
-        deviations=found.deviations,
-        condition=found.condition,
-        noise=found.noise,
-        validation=unused,
-    )
+def _unexplained(data: FitData, fitted: FittedParameters, count: int) -> np.ndarray:
+    """Return the residuals of trajectories that were not used, relative to the forces (design,); NaN without any."""
+    unused = data.unused
+    matrix = unused.rows(unused.matrix)
+    if fitted.friction is not None:
+        matrix = data.with_friction(fitted.friction, training=False)
+    if matrix.shape[-1] > count:
+        matrix = data.bases[0].reduced(matrix)
+    forces = unused.rows(unused.forces)
+    residuals = forces - _product(matrix, fitted.values[:, :count])
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.asarray(np.linalg.norm(residuals, axis=1) / np.linalg.norm(forces, axis=1))
 
 
-def _coupled_base(robot: Robot, model: MachineModel, planned: Sequence[Moving]) -> BaseParameters:
-    """Return base parameters of a model with reaction-loaded friction; for slow motions the ones they excite."""
-    if not planned or not all(map(is_slow, planned)):
-        return base_of(robot, model, lambda moving: actuator_motion(robot, moving))
-    rows = [model.matrix(robot, motion, actuator_motion(robot, motion)) for motion in planned]
-    whole = np.concatenate([part[finite(part)].reshape(-1, part.shape[2]) for part in rows])
-    coupled = model.coupled(robot)
-    assert coupled is not None, "friction was found to be loaded by reactions"
-    return from_matrix(whole, [column.name for column in coupled.columns])
-
-
-def is_slow(motion: Moving) -> bool:
-    """Return whether a motion has no acceleration."""
-    return not any(np.any(values) for name, values in present(motion).items() if name in RATES)
+def _product(matrix: np.ndarray, vectors: np.ndarray) -> np.ndarray:
+    """Return the product of each matrix (design, row, column) with its vector (design, column)."""
+    return np.asarray((matrix @ vectors[..., None])[..., 0])

@@ -1,54 +1,17 @@
-"""Recordings of one robot as data for its base parameters: rows of the regressor, and forces."""
+"""Recordings of designs of one family: motions and forces along several trajectories, and the filter of forces."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from applications.identification.estimation.base import BaseParameters
-from robots.data_classes import dataclass, field
-from robots.model import Robot
-from tasks.dynamics.inputs import field_input
-from tasks.dynamics.records import Environment, Forces, Motion, Moving
-from tasks.dynamics.regressor import friction_columns, regressor
-from tasks.features.friction.inputs import FrictionInput
+from applications.identification.estimation.encoders import measured_motions
+from applications.identification.estimation.states import Motions
+from robots.data_classes import dataclass, replace
+from tasks.dynamics.designs import RobotDesigns
+from tasks.dynamics.records import Motion
 from tasks.mathematics.signals import Settings, filtered
-
-Rows = tuple[np.ndarray, np.ndarray]
-
-
-@dataclass(frozen=True)
-class Recording:
-    """A motion with one batch dim, forces of the actuators along it (samples, actuator), the motion that was planned.
-
-    `planned` absent: the same motion. `base` is the motion of the base meanwhile, None where it stands.
-    """
-
-    moving: Moving
-    forces: np.ndarray
-    commanded: Moving = field(default_factory=lambda: Moving())
-    base: Motion | None = None
-
-    @property
-    def planned(self) -> Moving:
-        """The motion as it was planned, without errors of sensors."""
-        return self.commanded or self.moving
-
-
-@dataclass(frozen=True, eq=False)
-class RecordedTracks:
-    """Samples of several trajectories, one after another: the span of each, and whether it is for training.
-
-    commanded: poses and rates (1, sample, ...), keywords of `Moving`; step: time between samples [s].
-    """
-
-    spans: tuple[slice, ...]
-    training: tuple[bool, ...]
-    commanded: Mapping[str, np.ndarray]
-    step: float
 
 
 @dataclass(frozen=True)
@@ -75,7 +38,7 @@ class Filtering:
         return 4 * self.every if self.values["cutoff"] else 0
 
     def columns(self, matrix: np.ndarray) -> np.ndarray:
-        """Return a regressor (samples, actuator, column), filtered along time."""
+        """Return a regressor (samples, ...), filtered along time."""
         return filtered(self.values, self.step, matrix) if self.values["cutoff"] else matrix
 
     def kept(self, samples: int) -> slice:
@@ -83,65 +46,109 @@ class Filtering:
         return slice(self.ends, samples - self.ends, self.every)
 
 
-@dataclass(frozen=True)
-class Data:
-    """Data of an estimator: recordings for training, base parameters, and known properties of the robot.
+@dataclass(frozen=True, eq=False)
+class Recordings:
+    """Recordings of designs, one trajectory after another along the samples.
 
-    `nominal` is the assumed robot.
+    forces (design, sample, actuator); positions of the actuators, the same, None where motions are the planned ones;
+    planned (design or 1, sample, ...): keywords of `Moving`; spans: samples of each trajectory, one every `step` [s];
+    training: whether each is for training; follows: whether robots move as planned, but for errors of sensors: those in
+    simulations do not; base: its motion (sample, ...), None where it stands.
     """
 
-    robot: Robot
-    friction: FrictionInput
-    training: tuple[Recording, ...]
-    base: BaseParameters
-    gravity: ArrayLike
-    filtering: Filtering | None
-    nominal: Robot
+    forces: np.ndarray
+    positions: np.ndarray | None
+    planned: Motions
+    spans: tuple[slice, ...]
+    training: tuple[bool, ...]
+    step: float
+    follows: bool = True
+    base: Motion | None = None
 
-    @cached_property
-    def actuators(self) -> int:
-        """Number of actuators."""
-        return len(self.robot.mechanism.actuators)
+    def taken(self, places: np.ndarray | slice) -> Recordings:
+        """Return the recordings of some designs."""
+        positions = None if self.positions is None else self.positions[places]
+        return replace(self, forces=self.forces[places], positions=positions, planned=of_designs(self.planned, places))
 
-    def of(self, recordings: Sequence[Recording], friction: FrictionInput | None = None, whole: bool = False) -> Rows:
-        """Return rows of the base regressor, or of the `whole` one, and forces; `friction` replaces the robot's own."""
-        parts = [self._rows(run, friction or self.friction, whole) for run in recordings]
-        return np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
+    def motions(self, designs: RobotDesigns) -> Motions:
+        """Return the motions: from encoders, or the planned ones."""
+        if self.positions is None:
+            return self.planned
+        return measured_motions(designs, self.positions, self.planned, self.spans, self.step)
 
-    def friction_rows(self, friction: FrictionInput) -> np.ndarray:
-        """Return the rows of the columns of friction alone, of all recordings for training."""
-        fields = [field_input(Environment(gravity=self.gravity, base=run.base)) for run in self.training]
-        parts = [
-            friction_columns(self.robot, friction, run.moving, acting)
-            for run, acting in zip(self.training, fields, strict=True)
-        ]
-        done = [self.filtered(part, run.forces)[0] for part, run in zip(parts, self.training, strict=True)]
-        return np.concatenate([part.reshape(-1, part.shape[-1]) for part in done])
+    def spans_of(self, training: bool) -> list[slice]:
+        """Return the samples of each trajectory for training, or of each other one."""
+        return [span for span, trains in zip(self.spans, self.training, strict=True) if trains == training]
 
-    def _rows(self, recording: Recording, friction: FrictionInput, whole: bool) -> Rows:
-        """Return the rows of the actuators in turn, without samples that cannot be solved."""
-        matrix = regressor(
-            self.robot,
-            Motion(**recording.moving),
-            Forces(friction=friction),
-            Environment(gravity=self.gravity, base=recording.base),
-            shared=True,
-        ).matrix
-        matrix, forces = self.filtered(matrix if whole else self.base.reduced(matrix), recording.forces)
-        return matrix.reshape(-1, matrix.shape[-1]), forces.ravel()
+    def samples_of(self, training: bool) -> np.ndarray:
+        """Return the numbers of the samples for training, or of the others."""
+        return np.concatenate([np.arange(0), *(np.arange(span.start, span.stop) for span in self.spans_of(training))])
 
-    def filtered(self, matrix: np.ndarray, forces: np.ndarray, beside: np.ndarray | None = None) -> Rows:
-        """Return the filtered rows (samples, actuator, column) and forces, without rows that are not finite.
+    def base_at(self, samples: np.ndarray | slice) -> Motion | None:
+        """Return the motion of the base at some samples."""
+        if self.base is None:
+            return None
+        return Motion(**{name: np.asarray(part)[samples] for name, part in self.base.present().items()})
 
-        beside (samples, actuator): forces outside the matrix, which are subtracted.
+    def filtered(self, matrix: np.ndarray, filtering: Filtering | None, *, training: bool) -> FilteredRows:
+        """Return the filtered regressors and forces of the trajectories for training, or of the others.
+
+        matrix (design, actuator, column, sample) of all samples. A sample that is no number spreads over the whole
+        trajectory, which then is left out.
         """
-        if beside is not None:
-            matrix = np.concatenate([matrix, beside[:, :, None]], axis=2)
-            matrix, forces = self.filtered(matrix, forces)
-            return matrix[:, :, :-1], forces - matrix[:, :, -1]
-        if self.filtering is not None:
-            # a sample that is no number spreads over the whole recording, which then is left out
-            kept = self.filtering.kept(len(forces))
-            matrix, forces = self.filtering.columns(matrix)[kept], forces[kept]
-        good = np.isfinite(matrix).all(axis=(1, 2)) & np.isfinite(forces).all(axis=1)
-        return matrix[good], forces[good]
+        actuators, columns = matrix.shape[1:3]
+        matrices, sides = [np.empty((len(self.forces), 0, actuators, columns))], [self.forces[:, :0]]
+        for span in self.spans_of(training):
+            rows, side = np.moveaxis(matrix[..., span], -1, 0), self.forces[:, span]
+            if filtering is not None:
+                used = filtering.kept(len(rows))
+                rows, side = filtering.columns(rows)[used], side[:, used]
+            matrices.append(np.swapaxes(rows, 0, 1))
+            sides.append(side)
+        whole, forces = np.concatenate(matrices, axis=1), np.concatenate(sides, axis=1)
+        good = np.isfinite(whole).all(axis=(2, 3)) & np.isfinite(forces).all(axis=2)
+        return FilteredRows(whole, forces, good)
+
+
+class FilteredRows(NamedTuple):
+    """Filtered regressors (design, sample, actuator, column), forces (design, sample, actuator); good samples."""
+
+    matrix: np.ndarray
+    forces: np.ndarray
+    good: np.ndarray
+
+    def taken(self, places: np.ndarray) -> FilteredRows:
+        """Return those of some designs."""
+        return FilteredRows(*(values[places] for values in self))
+
+    def alike(self) -> list[np.ndarray]:
+        """Return the designs, those with the same good samples together."""
+        if self.good.all():
+            return [np.arange(len(self.good))]
+        patterns, numbers = np.unique(self.good, axis=0, return_inverse=True)
+        return [np.flatnonzero(numbers.ravel() == k) for k in range(len(patterns))]
+
+    def rows(self, values: np.ndarray) -> np.ndarray:
+        """Return rows (design, row, ...) of an array (design, sample, actuator, ...): the actuators take turns.
+
+        Samples that are good for no design are left out, and rows are zero where they are not good for one.
+        """
+        used = self.good.any(axis=0)
+        good, some = (self.good, values) if used.all() else (self.good[:, used], values[:, used])
+        if not good.all():
+            some = np.where(good.reshape(*good.shape, *(1 for _ in some.shape[2:])), some, 0.0)
+        return some.reshape(len(some), -1, *some.shape[3:])
+
+
+def of_designs(motion: Motions, places: np.ndarray | slice) -> Motions:
+    """Return the motions of some designs."""
+    return {name: values if len(values) == 1 else values[places] for name, values in motion.items()}
+
+
+RATES = ("acceleration", "qdd")
+
+
+def is_slow(motion: Motions) -> np.ndarray:
+    """Return a mask (design or 1,) of the motions without acceleration."""
+    moves = [values.any(axis=(1, 2)) for name, values in motion.items() if name in RATES]
+    return np.asarray(~np.logical_or.reduce(moves))

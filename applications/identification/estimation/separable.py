@@ -55,13 +55,15 @@ def separable(
     found = search(residuals, first, bounds=bounds, x_scale=1.0, xtol=1e-14, ftol=1e-14, gtol=1e-14)
     nonlinear = np.exp(found.x)
     matrix = regressor(nonlinear)
-    linear = estimators.least_squares(matrix, forces)
+    linear = estimators.estimate("least_squares", matrix, forces)
     slopes = [
         (regressor(nonlinear + unit) - regressor(nonlinear - unit)) @ linear.values / (2.0 * STEP * value)
         for value, unit in zip(nonlinear, np.diag(nonlinear * STEP), strict=True)
     ]
     # standard deviations of all together: each kind has to pay for not knowing the other
-    whole = estimators.least_squares(np.column_stack([matrix, *slopes]), forces + np.column_stack(slopes) @ nonlinear)
+    whole = estimators.estimate(
+        "least_squares", np.column_stack([matrix, *slopes]), forces + np.column_stack(slopes) @ nonlinear
+    )
     count = matrix.shape[1]
     values = estimators.Estimate(linear.values, whole.deviations[:count], whole.condition, whole.noise)
     return Separated(values, nonlinear, whole.deviations[count:], bool(found.success))

@@ -13,10 +13,8 @@ from click.testing import CliRunner
 
 from applications.commands.cli import cli
 from applications.identification import identify_job
-from applications.identification.estimation.base import base_parameters
-from applications.identification.estimation.fit import fit
-from applications.identification.estimation.fitted import Fit
-from applications.identification.estimation.recorded import Recording
+from applications.identification.estimation.base import BaseParameters, base_parameters
+from applications.identification.estimation.table import Fits, FitTable, Groupings
 from applications.identification.identify import Identified, identify
 from applications.identification.identify_job import friction_of
 from pipeline import run
@@ -25,8 +23,7 @@ from pipeline.sweep.model import Sweep
 from robots import catalog
 from storage import open_results
 from storage.errors import StoreError
-from tasks.dynamics.records import Forces, Motion
-from tasks.features.friction.inputs import friction_input
+from tasks.dynamics.records import Forces
 from tests.pipeline.runs import SYNCHRONOUS
 
 TEXT = """\
@@ -243,13 +240,11 @@ def test_a_base_that_moves_shows_more_parameters(tmp_path: Path, robot: str, mor
         assert (np.abs(scores(identify(store, cluster=SYNCHRONOUS))) < 4.5).all()
 
 
-def test_friction_that_reactions_load_is_not_identified_on_a_base_that_moves() -> None:
-    robot = catalog.build("delta_3rr2rrr")
-    loaded = {"law": "coulomb_viscous", "load": "reaction", "joints": "passive", "coulomb": 0.05, "pin_radius": 0.01}
-    friction = friction_input(robot, loaded)
-    recording = Recording({"position": np.zeros((2, 3))}, np.zeros((2, 3)), base=Motion(twist=np.zeros((2, 6))))
-    with pytest.raises(ValueError, match="on a base that moves, of which the model of such friction knows nothing"):
-        fit(robot, friction, [recording], [])
+def test_friction_that_reactions_load_is_not_identified_on_a_base_that_moves(tmp_path: Path) -> None:
+    loaded = "{law: coulomb_viscous, load: reaction, joints: passive, parameters: {coulomb: 0.05, pin_radius: 0.01}}"
+    text = text_of("five_bar", DRAWN.replace("LIMITS", "0.1").replace("count: 3", "count: 1"), 0.02, DOWN, loaded)
+    found = identify(stored(tmp_path, text + BASE), cluster=SYNCHRONOUS)
+    assert "on a base that moves, of which the model of such friction knows nothing" in found.failed[0, 0]
 
 
 def test_what_is_found_is_written_as_json_and_csv(planar: Path, tmp_path: Path) -> None:
@@ -292,9 +287,13 @@ def test_friction_that_reactions_load_comes_back_with_all_others(tmp_path: Path)
 
 @pytest.mark.parametrize(("errors", "measured", "told"), [(9.0, True, True), (9.0, False, False), (1.0, True, False)])
 def test_deviations_that_are_too_small_are_told(errors: float, measured: bool, told: bool) -> None:
-    names, truth = ("mass", "inertia"), np.array([1.0, 2.0])
-    found = Fit(names, truth, truth + errors * 0.1, np.full(2, 0.1), 600.0, 0.04, np.nan)
-    rows = dict(Identified({(0, 0): found}, {}, measured=measured).rows())
+    base = BaseParameters((0, 1), np.eye(2), ("mass", "inertia"), np.inf)
+    truth, one = np.array([[1.0, 2.0]]), np.ones(1)
+    values, deviations = truth + errors * 0.1, np.full((1, 2), 0.1)
+    table = FitTable(0, np.zeros(1, dtype=int), Groupings.of([base]), truth, values, deviations, one, one, one * np.nan)
+    fits = Fits()
+    fits.add(table)
+    rows = dict(Identified(fits, {}, measured=measured).rows())
     assert ("--motion commanded" in rows.get("deviations too small", "")) == told
 
 

@@ -6,17 +6,19 @@ these.
 
 from __future__ import annotations
 
+from typing import cast
+
 import numpy as np
 
-from applications.identification.estimation.encoders import ActuatorMotion, angular_velocity, finite, joint_positions
+from applications.identification.estimation.encoders import ActuatorMotion, finite, measured_poses, motions_through
 from applications.identification.estimation.machines.preparation import Prepared
+from applications.identification.estimation.states import Motions
 from robots.model import Robot
 from robots.parameter_errors import ParameterError
-from tasks.dynamics.forward_kinematics import forward_kinematics
+from tasks.dynamics.designs import RobotDesigns
 from tasks.dynamics.inputs import present
 from tasks.dynamics.inverse import actuator_positions, inverse_dynamics, inverse_kinematics
 from tasks.dynamics.records import Moving
-from tasks.mathematics.signals import rate
 
 HOPELESS = 4
 """Poses that cannot be solved, at least, before a recording is refused where these are most of those tried."""
@@ -52,11 +54,10 @@ def robot_motion(robot: Robot, recording: Prepared) -> Moving:
             f"{recording.name}: {robot.name} has {len(mechanism.actuators)} actuators and {len(mechanism.freedoms)} "
             "freedoms, so that their positions do not give its motion; expected as many of both"
         )
-    moving = _chain(robot, recording) if mechanism.is_chain else _platform(robot, recording)
-    solved = [finite(values) for values in present(moving).values()]
-    if not np.logical_and.reduce(solved).any():
+    motions = motions_through(_by_name(robot, _poses(robot, recording)), (slice(None),), recording.step)
+    if not np.logical_and.reduce([finite(values[0]) for values in motions.values()]).any():
         raise unreachable(robot, recording)
-    return moving
+    return cast("Moving", {name: values[0] for name, values in motions.items()})
 
 
 def unreachable(robot: Robot, recording: Prepared, which: str = ALL) -> ParameterError:
@@ -65,25 +66,6 @@ def unreachable(robot: Robot, recording: Prepared, which: str = ALL) -> Paramete
         f"{recording.name}: {which} that {robot.name} can reach from its reference pose; expected "
         "positions of its actuators in their order; look at units, signs and offsets of zero"
     )
-
-
-def _chain(robot: Robot, recording: Prepared) -> Moving:
-    q = _poses(robot, recording)
-    qd = rate(q, recording.step)
-    return {"q": q, "qd": qd, "qdd": rate(qd, recording.step)}
-
-
-def _platform(robot: Robot, recording: Prepared) -> Moving:
-    poses, step = _poses(robot, recording), recording.step
-    position, rotation = poses[:, :3], poses[:, 3:].reshape(-1, 3, 3)
-    velocity, omega = rate(position, step), angular_velocity(rotation, step)
-    moving: Moving = {
-        "position": position,
-        "rotation": rotation,
-        "twist": np.concatenate([omega, velocity], axis=1),
-        "acceleration": np.concatenate([rate(omega, step), rate(velocity, step)], axis=1),
-    }
-    return moving
 
 
 def _poses(robot: Robot, recording: Prepared) -> np.ndarray:
@@ -101,11 +83,15 @@ def _poses(robot: Robot, recording: Prepared) -> np.ndarray:
 
 def _solved(robot: Robot, target: np.ndarray, near: np.ndarray) -> np.ndarray:
     """Return the poses (samples, ...) whose actuators are at `target`, each from a pose near it; else NaN."""
+    poses = measured_poses(RobotDesigns.of(robot), target[None], _by_name(robot, near))
+    return np.concatenate([values.reshape(len(target), -1) for values in poses.values()], axis=1)
+
+
+def _by_name(robot: Robot, poses: np.ndarray) -> Motions:
+    """Return poses (samples, ...) as a motion of one design: of a chain, or of a platform."""
     if robot.mechanism.is_chain:
-        return joint_positions(robot, target, near)
-    guess = near[:, :3], near[:, 3:].reshape(-1, 3, 3)
-    pose = forward_kinematics(robot, actuator_position=target, position=guess[0], rotation=guess[1])
-    return np.concatenate([pose.position, pose.rotation.reshape(-1, 9)], axis=1)
+        return {"q": poses[None]}
+    return {"position": poses[None, :, :3], "rotation": poses[:, 3:].reshape(1, -1, 3, 3)}
 
 
 def _home(robot: Robot) -> np.ndarray:

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from applications.identification.estimation import energy
-from applications.identification.estimation.base import base_along, base_parameters, from_matrix, values
+from applications.identification.estimation.base import BaseParameters, base_parameters, from_matrix, values
+from applications.identification.estimation.bases import Conditions, bases_along
 from applications.identification.estimation.states import random_motion
 from robots import catalog
 from robots.geometry import diagonal, shifted
@@ -16,8 +17,9 @@ from robots.model import Family, Frame, Inertia, Link, Mechanism, Robot
 from robots.parameters import Parameter
 from robots.types import BASE
 from tasks import inverse_dynamics, inverse_kinematics, regressor
-from tasks.dynamics.records import Environment, Forces
-from tasks.dynamics.regressor import standard_parameters
+from tasks.dynamics.designs import NO_FRICTION, RobotDesigns
+from tasks.dynamics.records import Forces
+from tasks.dynamics.regressor import columns_of, standard_parameters
 
 X, Y, Z = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
 
@@ -53,8 +55,10 @@ def test_random_states_of_a_parallelogram_are_not_crossed(seed: int) -> None:
 
 def test_motions_at_rest_tell_what_gravity_moves() -> None:
     robot = catalog.build("planar_3r")
-    motions = [{"q": random_motion(robot, 5, k)["q"]} for k in range(2)]
-    found = base_along(robot, motions, environment=Environment(gravity=(0.0, -9.81, 0.0)))  # type: ignore[arg-type]
+    motion = {"q": np.concatenate([np.asarray(random_motion(robot, 5, k)["q"]) for k in range(2)])[None]}
+    conditions = Conditions(robot, columns_of(robot, shared=True), NO_FRICTION)
+    (found,), _ = bases_along(RobotDesigns.of(robot, (0.0, -9.81, 0.0)), motion, conditions)
+    assert isinstance(found, BaseParameters)
     assert found.count == 6
     assert {name.split(".")[1] for name in (found.names[k] for k in found.independent)} == {"mx", "my"}
 

@@ -76,7 +76,9 @@ def test_errors_shrink_as_one_over_the_root_of_the_number_of_samples() -> None:
     for count in (400, 4000):
         rows = slice(count * actuators)
         noise = random.normal(size=(30, count * actuators))
-        tries = [estimators.least_squares(matrix[rows], forces[rows] + each).values - truth for each in noise]
+        tries = [
+            estimators.estimate("least_squares", matrix[rows], forces[rows] + each).values - truth for each in noise
+        ]
         errors.append(np.sqrt(np.mean(np.square(tries), axis=0)))
     assert np.exp(np.log(errors[0] / errors[1]).mean()) == pytest.approx(np.sqrt(10.0), rel=0.15)
 
@@ -84,7 +86,7 @@ def test_errors_shrink_as_one_over_the_root_of_the_number_of_samples() -> None:
 def test_weights_by_actuator_help_where_actuators_differ_in_noise() -> None:
     matrix, forces, truth, actuators = data("delta_3rr2rrr")
     noise = np.random.default_rng(0).normal(size=(len(forces) // actuators, actuators)) * [0.01, 1.0, 1.0]
-    scales = estimators.least_squares(matrix, forces + noise.ravel()).deviations
+    scales = estimators.estimate("least_squares", matrix, forces + noise.ravel()).deviations
     errors = [
         np.linalg.norm((estimate(name, matrix, forces + noise.ravel(), actuators).values - truth) / scales)
         for name in ("least_squares", "weighted")

@@ -1,4 +1,4 @@
-"""Results of identification by column: a table for many designs whose base parameters have the same columns."""
+"""Results of identification by column: a table for designs whose base parameters have the same columns."""
 
 from __future__ import annotations
 
@@ -28,10 +28,13 @@ class Groupings:
     numbers: np.ndarray
 
     @classmethod
-    def of(cls, bases: Sequence[BaseParameters], numbers: np.ndarray) -> Groupings:
-        """Return the groupings of base parameters."""
-        groups = np.stack([base.groups for base in bases])
+    def of(cls, bases: Sequence[BaseParameters]) -> Groupings:
+        """Return the groupings of the base parameters of designs (design,); those of one geometry are one object."""
+        of_geometry = {id(base): base for base in bases}
+        places = {key: place for place, key in enumerate(of_geometry)}
+        groups = np.stack([base.groups for base in of_geometry.values()])
         mask = (groups != 0.0).any(axis=0)
+        numbers = np.array([places[id(base)] for base in bases])
         return cls(bases[0].names, bases[0].independent, mask, groups[:, mask], numbers)
 
     def of_design(self, row: int) -> tuple[str, ...]:
@@ -43,7 +46,10 @@ class Groupings:
 
 @dataclass(frozen=True, eq=False)
 class FitTable:
-    """Fits of several designs with one friction set, see `Fit`: arrays (design, parameter) and (design,)."""
+    """Fits of several designs with one friction set, see `Fit`: arrays (design, parameter) and (design,).
+
+    nonlinear: names of the parameters after the base parameters.
+    """
 
     friction: int
     designs: np.ndarray
@@ -54,6 +60,7 @@ class FitTable:
     condition: np.ndarray
     noise: np.ndarray
     validation: np.ndarray
+    nonlinear: tuple[str, ...] = ()
 
     @property
     def scores(self) -> np.ndarray:
@@ -63,7 +70,7 @@ class FitTable:
     def fit(self, row: int) -> Fit:
         """Return the fit of one of the designs."""
         return Fit(
-            self.groupings.of_design(row),
+            (*self.groupings.of_design(row), *self.nonlinear),
             self.truth[row],
             self.values[row],
             self.deviations[row],
@@ -73,11 +80,23 @@ class FitTable:
         )
 
 
+@dataclass(frozen=True)
+class FoundFits:
+    """Fits of the designs of a task as tables, and the errors of those that have none, by number."""
+
+    tables: list[FitTable] = field(default_factory=list)
+    failed: dict[int, Exception] = field(default_factory=dict)
+
+    def add(self, other: FoundFits) -> None:
+        """Add the fits of other designs."""
+        self.tables.extend(other.tables)
+        self.failed.update(other.failed)
+
+
 @dataclass(frozen=True, eq=False)
 class Fits(Mapping[Case, Fit]):
-    """Fits by design and friction set: of tables, made when they are asked for, and single ones."""
+    """Fits by design and friction set, made from tables when they are asked for."""
 
-    single: dict[Case, Fit] = field(default_factory=dict)
     tables: list[FitTable] = field(default_factory=list)
     places: dict[Case, tuple[FitTable, int]] = field(default_factory=dict)
 
@@ -87,22 +106,15 @@ class Fits(Mapping[Case, Fit]):
         for row, design in enumerate(table.designs.tolist()):
             self.places[design, table.friction] = table, row
 
-    @property
-    def parts(self) -> list[Fit | FitTable]:
-        """Single fits and tables, which have the same numbers by the same names."""
-        return [*self.single.values(), *self.tables]
-
     def __getitem__(self, case: Case) -> Fit:
         """Return the fit of a design and friction set."""
-        if case in self.single:
-            return self.single[case]
         table, row = self.places[case]
         return table.fit(row)
 
     def __iter__(self) -> Iterator[Case]:
         """Iterate over designs and friction sets."""
-        yield from sorted((*self.single, *self.places))
+        yield from sorted(self.places)
 
     def __len__(self) -> int:
         """Return the number of fits."""
-        return len(self.single) + len(self.places)
+        return len(self.places)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import functools
 import math
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from math import copysign
 from typing import Any, ClassVar
 
@@ -84,8 +84,8 @@ class Graph:
     numbers: dict[float, Expression] = field(default_factory=dict)
     """Constants by value, but for zeros and duals."""
     loops: list[Loop] = field(default_factory=list)
-    results: dict[tuple[int, ...], tuple[Any, ...]] = field(default_factory=dict)
-    """Results of functions that are called again and again, by the ids of their arguments, which they keep alive."""
+    results: dict[tuple[Hashable, ...], tuple[Any, ...]] = field(default_factory=dict)
+    """Results of functions that are called again and again, by name and the ids of their arguments, kept alive."""
 
     def clear(self) -> None:
         """Delete all nodes. They refer to their graph, so their memory would wait for garbage collection."""

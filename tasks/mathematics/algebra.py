@@ -118,6 +118,12 @@ def dot(a: Array, b: Array) -> Scalar:
     return product
 
 
+def product(matrix: Array, vector: Array) -> Array:
+    """Return a matrix times a vector, without the terms that zeros of the vector leave out."""
+    places = [k for k, x in enumerate(vector) if not is_zero(x)]
+    return matrix[:, places] @ vector[places] if places else np.zeros(len(matrix))
+
+
 def cross(a: Array, b: Array) -> np.ndarray:
     """Return the vector product."""
     return array([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]])

@@ -25,7 +25,7 @@ from tasks.kernels.expression import Array, Mask, Scalar, Scalars
 from tasks.mathematics.algebra import array, either, every, iterate, largest, opposite, total, where
 from tasks.mechanics.continuation.loops import ROUNDS, LoopProblem, followed, nearly_singular, regularities
 from tasks.mechanics.continuation.steps import Ways, routes
-from tasks.mechanics.kinematics import HOME, JointState, Pose, poses, state_at, with_followers
+from tasks.mechanics.kinematics import HOME, JointState, Pose, poses, state_at, traced_once, with_followers
 from tasks.mechanics.kinematics import unpacked as from_numbers
 from tasks.mechanics.limb_motion import Mounted, Solved, sprung_joints
 from tasks.mechanics.loops import Embedding, Tips, loop_limit
@@ -86,6 +86,9 @@ class Chain(Mounted):
 
     def tips(self, states: Sequence[JointState], platform: Pose | None = None) -> FreeTips:
         """Return the chain at these joint states."""
+        return traced_once("tips of a chain", self.limb.links, states, lambda: self._tips(states))
+
+    def _tips(self, states: Sequence[JointState]) -> FreeTips:
         at = poses(self.limb.links, states)
         return FreeTips(self.limb, self.choice, Embedding.of(self.limb, self.choice, states), at, at[BASE], np.zeros(3))
 

@@ -9,8 +9,9 @@ spatial axes.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
@@ -20,6 +21,8 @@ from robots.types import BASE, Number
 from tasks.kernels.expression import Array, Expression, Scalar, Scalars
 from tasks.mathematics.algebra import array, atan2, cross, dot, rotation, sincos, turned
 from tasks.mechanics.leads import LEADS
+
+T = TypeVar("T")
 
 ZERO = np.zeros(3)
 
@@ -173,16 +176,25 @@ def joint_rotation(link: Link, state: JointState) -> np.ndarray:
     return rotation(link.axis, state.cos, state.sin) if link.joint_kind.turns else np.eye(3)
 
 
-def poses(links: Sequence[Link], states: Sequence[JointState], root: int = BASE) -> dict[int, Pose]:
-    """Return the poses of the root (identity) and of all links beyond it; while tracing, once for the same states."""
+def traced_once(name: str, links: Sequence[Link], states: Sequence[JointState], make: Callable[[], T]) -> T:
+    """Return a value of links at these states, while tracing the same one for the same states.
+
+    Names of values must differ, as they tell values of the same states apart.
+    """
     numbers = [x for state in states for x in (state.cos, state.sin, state.value)]
-    graph = next((x.graph for x in numbers if isinstance(x, Expression)), None)
+    shifts = (x for link in links for x in link.placement.position)  # at the reference, states are numbers
+    graph = next((x.graph for x in chain(numbers, shifts) if isinstance(x, Expression)), None)
     if graph is None:
-        return _poses(links, states, root)
-    key = (id(links), root, *map(id, numbers))
+        return make()
+    key = (name, id(links), *map(id, numbers))
     if key not in graph.results:
-        graph.results[key] = _poses(links, states, root), links, numbers
-    return dict(graph.results[key][0])
+        graph.results[key] = make(), links, numbers
+    return cast(T, graph.results[key][0])
+
+
+def poses(links: Sequence[Link], states: Sequence[JointState], root: int = BASE) -> dict[int, Pose]:
+    """Return the poses of the root (identity) and of all links beyond it."""
+    return dict(traced_once(f"poses from {root}", links, states, lambda: _poses(links, states, root)))
 
 
 def _poses(links: Sequence[Link], states: Sequence[JointState], root: int) -> dict[int, Pose]:

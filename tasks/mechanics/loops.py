@@ -17,7 +17,7 @@ from robots.data_classes import dataclass
 from robots.model import PLATFORM, Closure, Limb
 from robots.types import BASE
 from tasks.kernels.expression import Array, Mask, Scalar, Scalars
-from tasks.mathematics.algebra import array, cross, is_zero, opposite, where
+from tasks.mathematics.algebra import array, cross, is_zero, opposite, product, where
 from tasks.mathematics.systems import determinant, divided, pseudo_inverse, volume
 from tasks.mechanics.cut_joints import Joined, dropped_rows, row_count, total_wrench
 from tasks.mechanics.kinematics import (
@@ -127,6 +127,11 @@ class SolvedCluster:
     def matrix(self) -> np.ndarray:
         """Constraint Jacobians of the loops, one below the other."""
         return np.vstack([loop.matrix for loop in self.loops])
+
+    @cached_property
+    def moved(self) -> list[int]:
+        """Tree joints on which the rows depend."""
+        return [k for k, column in enumerate(self.matrix.T) if not all(map(is_zero, column))]
 
     @cached_property
     def dependent_matrix(self) -> np.ndarray:
@@ -293,14 +298,15 @@ class Embedding:
         idle: for overdetermined clusters, one after the other, multipliers of which the workless part is added.
         """
         found: dict[int, list[Scalar]] = {}
-        remaining_forces, remaining_idle = array(with_leaders(self.limb, forces)), list(idle)
+        remaining_forces, remaining_idle = with_leaders(self.limb, forces), list(idle)
         for cluster in reversed(self.clusters):
-            values = cluster.inverse.T @ remaining_forces[list(cluster.choice.dependent)]
+            values = product(cluster.inverse.T, remaining_forces[list(cluster.choice.dependent)])
             if cluster.overdetermined:
                 start = len(remaining_idle) - len(cluster.matrix)
                 values = values + cluster.idle @ array(remaining_idle[start:])
                 remaining_idle = remaining_idle[:start]
-            remaining_forces = remaining_forces - cluster.matrix.T @ values
+            moved = cluster.moved
+            remaining_forces[moved] = remaining_forces[moved] - cluster.matrix[:, moved].T @ values
             each = iter(values)
             for number, loop in zip(cluster.choice.loops, cluster.loops, strict=True):
                 found[number] = [next(each) for _ in loop.joined.rows]

@@ -402,11 +402,25 @@ def joint_reactions(
     inside their joint.
     """
     motion, turn = statics.motion(gravity), statics.mounted.base.rotation
-    causes = replace(motion, actuators=actuators, redundant=redundant)
-    for joint, size in rubbing.items():
-        unit = statics.friction(joint)
-        causes = replace(causes, tree=causes.tree + unit.tree * size, cut=causes.cut + unit.cut * size)
+    causes = with_friction(statics, replace(motion, actuators=actuators, redundant=redundant), rubbing)
     return [[*(turn @ moment), *(turn @ force)] for moment, force in statics.joint_wrenches(causes)]
+
+
+def with_friction(statics: LimbStatics, causes: Causes, rubbing: Mapping[int, Scalar]) -> Causes:
+    """Return causes with friction in passive joints by their number."""
+    for joint, size in rubbing.items():
+        unit = statics.unit("friction", joint)
+        causes = replace(causes, tree=causes.tree + unit.tree * size, cut=causes.cut + unit.cut * size)
+    return causes
+
+
+def least_multipliers(statics: LimbStatics, causes: Causes) -> Array:
+    """Return the free multipliers of a chain for which the norm of all joint wrenches is least.
+
+    `causes` are without multipliers.
+    """
+    spread = _spread(statics)
+    return _root(statics, spread) @ _wish(statics, spread, _flat(statics.joint_wrenches(causes)))
 
 
 def bearing_components(statics: LimbStatics, joint: int, wrench: Wrench) -> list[Scalar]:

@@ -27,7 +27,7 @@ from robots.model import Inertia, Limb, Link, Platform
 from robots.types import BASE, ZERO
 from tasks.kernels.expression import Array, Scalar, Scalars
 from tasks.mathematics.algebra import array, cross, skew
-from tasks.mechanics.kinematics import JointState, Pose, SpatialMotion, along, joint_rotation, sliding, way
+from tasks.mechanics.kinematics import JointState, Pose, SpatialMotion, along, joint_rotation, sliding, traced_once, way
 
 STILL = 3
 """Length of the `gravity` input of kernels of a robot whose base stands still."""
@@ -202,17 +202,23 @@ def joint_wrenches(
 ) -> list[tuple[np.ndarray, np.ndarray]]:
     """Return (moment, force) carried by each joint, at the link's origin in its axes, from the tips inwards."""
     total = list(inertial)
+    hinges = traced_once("hinges", links, states, lambda: [*map(_hinge, links, states)])
     for i in reversed(range(len(links))):
-        link = links[i]
-        if link.parent == BASE:
+        parent, wrench = links[i].parent, total[i]
+        if parent == BASE or not any(part.dtype == object or part.any() for part in wrench):
             continue
-        inward = array(link.placement.rotation)
-        turn = joint_rotation(link, states[i])
-        at = array(link.placement.position) + (inward @ array(link.axis)) * way(link, states[i])
-        moment, force = (inward @ (turn @ x) for x in total[i])
-        before = total[link.parent]
-        total[link.parent] = (before[0] + moment + cross(at, force), before[1] + force)
+        inward, turn, at = hinges[i]
+        moment, force = (inward @ (turn @ x) for x in wrench)
+        before = total[parent]
+        total[parent] = (before[0] + moment + cross(at, force), before[1] + force)
     return total
+
+
+def _hinge(link: Link, state: JointState) -> tuple[Array, Array, Array]:
+    """Return the rotations from the axes of a joint's placement to its parent's and from its link's, and its place."""
+    inward = array(link.placement.rotation)
+    at = array(link.placement.position) + (inward @ array(link.axis)) * way(link, state)
+    return inward, joint_rotation(link, state), at
 
 
 class Gearing(Protocol):

@@ -14,28 +14,8 @@ from robots.model import Family
 from tasks.dynamics.instant.pushed import Moved, Pushed
 from tasks.features.friction import requests
 from tasks.features.friction.joints import load_vectors
-from tasks.features.friction.passive import PassiveFriction
 from tasks.kernels.expression import Array, Scalar
 from tasks.mathematics.algebra import array
-from tasks.mechanics import reactions, solving
-
-
-class _Carried(PassiveFriction):
-    """Loads of joints under known forces, those of the actuators less their own friction."""
-
-    def forces(self, tau: Array) -> Array:
-        """Return the actuator forces, which do not depend on friction here."""
-        return self.force
-
-    def multipliers(self, tau: Array) -> list[Array]:
-        """Return the free multipliers of each limb's redundant rows."""
-        names = (*reactions.SHARES, *(reactions.FRICTION_SHARES if self.places else ()))
-        shares = [
-            {name: self.shares[name][k] for name in names if k in self.shares.get(name, ())} for k in range(self.count)
-        ]
-        return self._balance(
-            shares, self.force, self.shares["held"], [tau[slice_of_limb] for slice_of_limb in self.slices]
-        )
 
 
 @dataclass(frozen=True)
@@ -71,8 +51,5 @@ class BearingLoads:
         for place, tau in friction.items():
             if place.actuator >= 0:
                 net[place.actuator] = net[place.actuator] - tau
-        wanted = requests.wanted(self.family, self.groups)
-        held = solving.carried(self.family) if requests.statics(wanted) else ()
-        robot = _Carried(self.family, wanted, array(net), self.pushed.shares(moved.acceleration, wanted), held)
-        passive = array([friction[place] for place in robot.places])
-        return [robot.carried(joints[k].place, passive) for k in self.joints]
+        wanted, places = requests.wanted(self.family, self.groups), [joints[k].place for k in self.joints]
+        return self.pushed.bearing_loads(self.family, wanted, moved.acceleration, array(net), friction, places)

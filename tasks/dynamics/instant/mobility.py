@@ -66,7 +66,13 @@ class Mobility:
     @cached_property
     def matrix(self) -> Array:
         """D (joint, joint)."""
-        return array(self.rows @ self.through)
+        if not self.is_low:
+            return array(self.rows @ self.through)
+        scaled = self.reduced * array(self.mass.inverse_pivots)
+        result = np.zeros((len(scaled), len(scaled)), dtype=object)
+        for i, j in zip(*np.tril_indices(len(scaled)), strict=True):
+            result[i, j] = result[j, i] = dot(self.reduced[i], scaled[j])
+        return array(result)
 
     @cached_property
     def reduced(self) -> Array:

@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 
 from robots.data_classes import dataclass
+from robots.limits import JointPlace
+from robots.model import Family
 from tasks.features.friction.joints import ForwardFriction
 from tasks.features.friction.requests import LimbFriction
 from tasks.kernels.expression import Array, Expression, Scalar, fma
@@ -98,8 +100,14 @@ class Pushed(ABC):
         """W' V (joint,)."""
 
     @abstractmethod
-    def shares(self, acceleration: Array, wanted: Sequence[LimbFriction]) -> Mapping[str, Any]:
-        """Return each limb's terms of the normal loads at an acceleration of the freedoms; see `feature.inputs`."""
+    def bearing_loads(
+        self, family: Family, wanted: Sequence[LimbFriction], acceleration: Array, forces: Array,
+        friction: Mapping[JointPlace, Scalar], places: Sequence[JointPlace],
+    ) -> list[Array]:  # fmt: skip
+        """Return the loads of the bearings of joints, five components each; see `reactions.bearing_components`.
+
+        They follow from accelerations (freedom,), forces of actuators less their own friction, and friction in joints.
+        """
 
     @cached_property
     def factors(self) -> Factors:

@@ -26,25 +26,26 @@ import numpy as np
 
 from robots.data_classes import dataclass, field, replace
 from robots.friction.groups import FrictionGroup
-from robots.model import Platform
+from robots.limits import JointPlace
+from robots.model import Family, Platform
 from robots.types import TWIST
 from tasks.dynamics.instant.layout import Form, StateLayout, loaded_joints
 from tasks.dynamics.instant.pushed import Modes, Pushed, StepStage
 from tasks.features.compliance import ElasticSharing
-from tasks.features.friction import passive
+from tasks.features.friction import passive, requests
 from tasks.features.friction.joints import ForwardFriction
 from tasks.features.friction.requests import LimbFriction
-from tasks.kernels.expression import ZERO, Array, Scalars
+from tasks.kernels.expression import ZERO, Array, Scalar, Scalars
 from tasks.kernels.tangent import tangent
 from tasks.mathematics.algebra import array, where
-from tasks.mechanics import elements, limb_motion, recursion
+from tasks.mechanics import elements, limb_motion, recursion, solving
 from tasks.mechanics import reactions as reactions
 from tasks.mechanics.equations import Seeds, state_seeds
 from tasks.mechanics.inertia.articulated import ArticulatedTree
 from tasks.mechanics.kinematics import REST, Pose, SpatialMotion
 from tasks.mechanics.limb_motion import Mounted, Solved, unit_motion
 from tasks.mechanics.platform_motion import held_directions
-from tasks.mechanics.reactions import LimbStatics
+from tasks.mechanics.reactions import Causes, LimbStatics
 from tasks.mechanics.recursion import Field
 
 
@@ -138,6 +139,30 @@ class LimbDynamics:
             shares |= self.sharing.of(statics, gravity, wanted.passive)
         return shares
 
+    def bearing_loads(
+        self, statics: LimbStatics, forces: Array, rubbing: Mapping[int, Scalar], loaded: Sequence[int]
+    ) -> list[Array]:
+        """Return the bearing loads of joints of a chain by number, at the motion of `statics`: of all causes together.
+
+        forces: of actuators, less their own friction; rubbing: friction in passive joints by number.
+        """
+        motion = replace(statics.motion(self.gravity), actuators=forces)
+        causes = reactions.with_friction(statics, motion, rubbing)
+        if statics.redundant_count:
+            causes = replace(causes, redundant=self._multipliers(statics, causes, rubbing))
+        wrenches = statics.joint_wrenches(causes)
+        return [array(reactions.bearing_components(statics, joint, wrenches[joint])) for joint in loaded]
+
+    def _multipliers(self, statics: LimbStatics, causes: Causes, rubbing: Mapping[int, Scalar]) -> Array:
+        """Return the free multipliers of a chain: of the least norm, or by elasticity."""
+        if self.sharing is None:
+            return reactions.least_multipliers(statics, causes)
+        share = self.sharing.of(statics, self.gravity, [*rubbing])
+        wish = share["wish_passive"] + share["wish_driven"] @ causes.actuators
+        if rubbing:
+            wish = wish + share["wish_friction"] @ array([*rubbing.values()])
+        return array(share["root"] @ wish)
+
     def passive_row(self, joint: int, statics: LimbStatics) -> Array:
         """Return the rates (freedom,) of a joint, by its number in `Limb.joints`, for unit rates of the freedoms."""
         return array(self.mounted.outward(statics.on_platform(statics.unit("friction", joint))))
@@ -193,13 +218,16 @@ class PushedChain(Pushed):
         """W' V (joint,)."""
         return self.limb.drift(self.rows)
 
-    def shares(self, acceleration: Array, wanted: Sequence[LimbFriction]) -> Mapping[str, Any]:
-        """Return the reactions at this acceleration, without a platform that they hold."""
+    def bearing_loads(
+        self, family: Family, wanted: Sequence[LimbFriction], acceleration: Array, forces: Array,
+        friction: Mapping[JointPlace, Scalar], places: Sequence[JointPlace],
+    ) -> list[Array]:  # fmt: skip
+        """See `Pushed`."""
         solved = self.limb.solved
         accelerations = solved.accelerations + self.limb.unit_rates @ acceleration
         statics = self.limb.statics.at_motion(replace(solved, accelerations=accelerations))
-        share = self.limb.shares(statics, self.limb.gravity, wanted[0])
-        return {name: {0: value} for name, value in share.items()} | {"held": np.zeros(0)}
+        rubbing = {place.joint: tau for place, tau in friction.items() if place.actuator < 0}
+        return self.limb.bearing_loads(statics, forces, rubbing, [place.joint for place in places])
 
 
 @dataclass(frozen=True)
@@ -324,7 +352,17 @@ class PushedPlatform(Pushed):
         """W' V (joint,)."""
         return array(self._of_joints("driven_drift", "passive_drift"))
 
-    def shares(self, acceleration: Array, wanted: Sequence[LimbFriction]) -> Mapping[str, Any]:
+    def bearing_loads(
+        self, family: Family, wanted: Sequence[LimbFriction], acceleration: Array, forces: Array,
+        friction: Mapping[JointPlace, Scalar], places: Sequence[JointPlace],
+    ) -> list[Array]:  # fmt: skip
+        """See `Pushed`."""
+        held = solving.carried(family) if requests.statics(wanted) else ()
+        robot = passive.SharedLoads(family, wanted, forces, self.shares(acceleration), held)
+        passive_friction = array([friction[place] for place in robot.places])
+        return [robot.carried(place, passive_friction) for place in places]
+
+    def shares(self, acceleration: Array) -> Mapping[str, Any]:
         """Return the reactions at this acceleration: affine in it."""
         result: dict[str, Any] = {name: dict(values) for name, values in self.limbs.items()}
         for name in SLOPES:

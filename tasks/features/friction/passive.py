@@ -102,6 +102,24 @@ class PassiveFriction:
         return reactions.redundant_multipliers(shares, forces, array(held), self.held, friction)[0]
 
 
+class SharedLoads(PassiveFriction):
+    """Loads of joints under known forces, those of the actuators less their own friction, from shares of limbs."""
+
+    def forces(self, tau: Array) -> Array:
+        """Return the actuator forces, which do not depend on friction here."""
+        return self.force
+
+    def multipliers(self, tau: Array) -> list[Array]:
+        """Return the free multipliers of each limb's redundant rows."""
+        names = (*reactions.SHARES, *(reactions.FRICTION_SHARES if self.places else ()))
+        shares = [
+            {name: self.shares[name][k] for name in names if k in self.shares.get(name, ())} for k in range(self.count)
+        ]
+        return self._balance(
+            shares, self.force, self.shares["held"], [tau[slice_of_limb] for slice_of_limb in self.slices]
+        )
+
+
 def share(statics: LimbStatics, platform: SpatialMotion, gravity: Array, wanted: LimbFriction) -> dict[str, Scalars]:
     """Return a limb's terms for friction in its joints; shapes as in `LimbFriction.shapes`.
 

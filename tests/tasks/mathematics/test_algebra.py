@@ -128,3 +128,19 @@ def test_iterate_is_the_same_on_numbers_and_traced() -> None:
 
 def test_iterate_gives_up_at_its_limit() -> None:
     assert algebra.iterate(lambda s: ([s[0] + 1.0], False), [0.0], 7) == [7.0]
+
+
+def test_a_product_leaves_out_the_zeros_of_its_vector() -> None:
+    matrix = np.arange(12.0).reshape(3, 4)
+    for vector in (np.array([1.0, 0.0, -2.0, 0.0]), np.zeros(4), np.arange(4.0)):
+        np.testing.assert_array_equal(algebra.product(matrix, vector), matrix @ vector)
+
+
+def test_a_traced_product_has_the_program_of_a_plain_one() -> None:
+    def programs(times: Callable[[Any, Any], Any]) -> tuple[Any, ...]:
+        def sparse(a: Any, x: Any) -> dict[str, Any]:
+            return {"y": times(a, np.array([x[0], 0.0, x[1]], dtype=object))}
+
+        return trace("sparse", sparse, case={"a": (2, 3)}, sample={"x": (2,)}).nodes
+
+    assert programs(algebra.product) == programs(lambda a, x: a @ x)

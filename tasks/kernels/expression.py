@@ -13,12 +13,14 @@ import math
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Sequence
 from math import copysign
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from robots.data_classes import dataclass, field
+
+T = TypeVar("T")
 
 _made = object.__new__
 
@@ -85,7 +87,7 @@ class Graph:
     """Constants by value, but for zeros and duals."""
     loops: list[Loop] = field(default_factory=list)
     results: dict[tuple[Hashable, ...], tuple[Any, ...]] = field(default_factory=dict)
-    """Results of functions that are called again and again, by name and the ids of their arguments, kept alive."""
+    """Results of functions that are called again and again, see `once`, with their arguments, kept alive."""
 
     def clear(self) -> None:
         """Delete all nodes. They refer to their graph, so their memory would wait for garbage collection."""
@@ -279,6 +281,20 @@ class Expression:
     def exponent(self) -> Expression:
         """Return the largest whole n with 2^n <= |x|, for x that is neither subnormal nor infinite; -1023 at zero."""
         return self.graph.node("exponent", (self,))
+
+
+def once(name: Hashable, numbers: Sequence[Any], make: Callable[[], T]) -> T:
+    """Return what `make` returns; where numbers are traced, the same object for the same name and numbers.
+
+    A name tells apart what is made of the same numbers. Callers must not change the object.
+    """
+    graph = next((x.graph for x in numbers if isinstance(x, Expression)), None)
+    if graph is None:
+        return make()
+    key = (name, *map(id, numbers))
+    if key not in graph.results:
+        graph.results[key] = make(), numbers
+    return cast(T, graph.results[key][0])
 
 
 _FOLD: dict[str, Callable[..., float]] = {

@@ -22,9 +22,9 @@ from tasks.kernels.expression import Array, Dual, Expression, Mask, Scalar, Scal
 
 def array(values: Any) -> np.ndarray:
     """Return an array of floats, or of objects where a value is traced."""
-    if isinstance(values, np.ndarray) and values.dtype != object:
-        return values.astype(float)
-    flat = np.asarray(values, dtype=object)
+    flat = np.asarray(values)
+    if flat.dtype != object:
+        return flat.astype(float)
     traced = Expression in map(type, flat.ravel().tolist())
     return flat if traced else flat.astype(float)
 

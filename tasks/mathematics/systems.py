@@ -11,7 +11,7 @@ from itertools import combinations
 
 import numpy as np
 
-from tasks.kernels.expression import Array, Scalar, Scalars
+from tasks.kernels.expression import Array, Scalar, Scalars, once
 from tasks.mathematics.algebra import array, is_zero, reciprocal, sqrt, where
 
 
@@ -132,7 +132,9 @@ def least_norm(a: Array, b: Array) -> np.ndarray:
     A product with the inverse of A^T A would lose twice as many digits. Infinities or NaN where A lacks rank.
     """
     with np.errstate(invalid="ignore", over="ignore"):  # on floats
-        r, pivots, q = _reflected(array(a), np.eye(len(a)))
+        matrix = array(a)
+        unit = np.eye(len(matrix))
+        r, pivots, q = once(("reflections", matrix.shape), [*matrix.ravel()], lambda: _reflected(matrix, unit))
         found: list[Scalar] = []
         for k, pivot in enumerate(pivots):
             found.append((b[k] - sum((r[i, k] * x for i, x in enumerate(found)), start=0.0)) * pivot)

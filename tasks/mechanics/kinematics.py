@@ -9,16 +9,15 @@ spatial axes.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import chain
 from types import MappingProxyType
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 import numpy as np
 
 from robots.data_classes import dataclass
 from robots.model import Frame, Limb, Link
 from robots.types import BASE, Number
-from tasks.kernels.expression import Array, Expression, Scalar, Scalars
+from tasks.kernels.expression import Array, Scalar, Scalars, once
 from tasks.mathematics.algebra import array, atan2, cross, dot, rotation, sincos, turned
 from tasks.mechanics.leads import LEADS
 
@@ -182,14 +181,8 @@ def traced_once(name: str, links: Sequence[Link], states: Sequence[JointState], 
     Names of values must differ, as they tell values of the same states apart.
     """
     numbers = [x for state in states for x in (state.cos, state.sin, state.value)]
-    shifts = (x for link in links for x in link.placement.position)  # at the reference, states are numbers
-    graph = next((x.graph for x in chain(numbers, shifts) if isinstance(x, Expression)), None)
-    if graph is None:
-        return make()
-    key = (name, id(links), *map(id, numbers))
-    if key not in graph.results:
-        graph.results[key] = make(), links, numbers
-    return cast(T, graph.results[key][0])
+    numbers += [x for link in links for x in link.placement.position]  # at the reference, states are numbers
+    return once((name, id(links)), [*numbers, links], make)
 
 
 def poses(links: Sequence[Link], states: Sequence[JointState], root: int = BASE) -> dict[int, Pose]:

@@ -84,8 +84,9 @@ def length(a: Vector) -> Number:
 
 
 def unit(a: Vector) -> Vector:
-    """Return the direction of a vector."""
-    return scaled(a, 1.0 / length(a))
+    """Return the direction of a vector; NaN for one of length zero, which later becomes a status."""
+    size = length(a)
+    return scaled(a, math.nan if isinstance(size, float) and size == 0.0 else 1.0 / size)
 
 
 def along(direction: Vector, up: Vector = (0.0, 0.0, 1.0)) -> Matrix:

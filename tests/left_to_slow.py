@@ -136,6 +136,7 @@ OTHER_ROWS = (
             "test_loops_drift_open_and_are_closed_again",
         )
         for row in ("gough_stewart-joint", "hexapod_6rrrprr-actuator", "hexapod_6rrrprr-task_space")
+        if (name, row) != ("test_loops_drift_open_and_are_closed_again", "hexapod_6rrrprr-task_space")
     ),
     "tasks/dynamics/test_platforms.py::test_forms_agree_with_each_other_and_with_the_adaptive_integrator[hexapod_6rrrprr]",
     "tasks/dynamics/test_platforms.py::test_a_load_in_the_axes_of_the_platform_turns_with_it[actuator]",

@@ -105,7 +105,7 @@ class LimbReader:
         carrier = self._body(section.carrier, bodies, (*path, "carrier"), "a body of this limb, or base")
         inertia = self.values.number(section.inertia, (*path, "inertia"))
         share, coupling = (self.values.number(getattr(section, key), (*path, key)) for key in ("share", "coupling"))
-        return Spin(inertia, carrier, self.values.triple(section.axis, (*path, "axis")), share, coupling)
+        return Spin(inertia, carrier, self.values.direction(section.axis, (*path, "axis")), share, coupling)
 
     def _motor(self, section: MotorSection, path: KeyPath) -> Motor:
         keys = ("torque_constant", "resistance", "bandwidth", *(() if section.inductance is None else ("inductance",)))
@@ -178,14 +178,11 @@ class LimbReader:
             self.values.pitch(section, path),
         )
 
-    def _axis(self, axis: str | tuple[Any, ...], path: KeyPath) -> Any:
+    def _axis(self, axis: str | tuple[object, ...], path: KeyPath) -> Any:
         """Read an axis: a coordinate axis, or a direction of any length, which may be of expressions."""
         if isinstance(axis, str):
             return writing.AXES[axis]
-        direction = self.values.triple(axis, path)
-        if all(isinstance(x, float) for x in direction) and not any(direction) and not self.report.problems:
-            self.report(path, list(direction), "a direction other than zero")
-        return direction
+        return self.values.direction(axis, path)
 
     def _body(self, name: str, bodies: Mapping[str, int], path: KeyPath, rule: str) -> int:
         if name not in bodies:

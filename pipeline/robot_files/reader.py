@@ -8,10 +8,11 @@ sweep file is a robot of the catalogue, or a robot file.
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -40,11 +41,14 @@ from robots.expressions.expression import GEOMETRIC, ParsedExpression
 from robots.formats import checks, mobility, writing
 from robots.formats.description import CONSTANTS, PLAIN, Description, fill
 from robots.formats.ratings import Rating
-from robots.model import NO_PLATFORM, Family, Limb, Link, Mechanism, Robot
+from robots.model import NO_PLATFORM, Family, Limb, Mechanism, Robot
 from robots.parameters import LARGEST, Parameter
 from robots.types import BASE
 
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+LEAST_DIRECTION = 1e-12
+"""Length of the shortest direction: the square of a much shorter one is no number any more."""
+
 _RESERVED = {"and", "or", "not", *GEOMETRIC, *CONSTANTS}
 
 
@@ -144,7 +148,7 @@ class _RobotReader:
         if self.report.problems:
             return None
         self._try_values(description)
-        self._check_axes(description)
+        self._check_directions(description)
         if self.report.problems:
             return None
         description = closed_limbs(self.report, file, description)
@@ -206,20 +210,18 @@ class _RobotReader:
         for k, name in enumerate(description.massless):
             self.report.require_known(("massless", k), name, bodies, "a body of the robot")
 
-    def _check_axes(self, description: Description) -> None:
-        """Report directions of axes that are zero with the default parameters."""
+    def _check_directions(self, description: Description) -> None:
+        """Report axes and other directions that are zero, or next to zero, with the default parameters."""
         if self.report.problems:
             return
         known = description.known({parameter.name: parameter.scalar for parameter in description.parameters})
-        lists: list[tuple[KeyPath, Sequence[Link]]] = [
-            (("limbs", limb.name), limb.links) for limb in description.template.limbs
-        ]
-        lists += [(("platform",), description.platform.links)] if description.platform else []
-        for path, links in lists:
-            for k, link in enumerate(links):
-                if not np.any(np.array(fill(link.axis, known), dtype=float)):
-                    got = "a direction that is zero with the defaults of the parameters"
-                    self.report((*path, "links", k, "axis"), Got(got), "a direction other than zero")
+        for path, direction in self.values.directions:
+            if math.hypot(*fill(direction, known)) < LEAST_DIRECTION:
+                constant = all(isinstance(x, float) for x in direction)
+                got = (
+                    list(direction) if constant else Got("a direction that is zero with the defaults of the parameters")
+                )
+                self.report(path, got, "a direction other than zero")
 
     def _try_values(self, description: Description) -> None:
         """Evaluate all expressions with the default parameters, and report values that are not finite.

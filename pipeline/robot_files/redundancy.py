@@ -68,11 +68,7 @@ class RedundancyReader:
         for k, key in enumerate(("shoulder", "elbow", "wrist")):
             if joints[k] in joints[:k]:
                 self.report((*where, key), Got(f"{joints[k]} again"), "three joints", "Name another one.")
-        reference = self.values.triple(angle.reference, (*where, "reference"))
-        if all(x == 0 for x in angle.reference):
-            self.report(
-                (*where, "reference"), list(angle.reference), "a direction other than zero", "Such as [0, 0, 1]."
-            )
+        reference = self.values.direction(angle.reference, (*where, "reference"))
         return ArmAngle(name, *joints, reference, value)
 
     def _count(self, section: RedundancySection, path: KeyPath) -> None:

@@ -33,11 +33,12 @@ _TURNS = re.compile(r"\b(sin|cos|tan)\(\s*-?(\d+(?:\.\d*)?)\s*\)")
 
 @dataclass
 class ValueReader:
-    """Reader of values over `names`; keeps all `expressions` with their places, to be tried on the defaults."""
+    """Reader of values over `names`; keeps expressions and directions with their places, to be tried on defaults."""
 
     report: Report
     names: set[str]
     expressions: list[tuple[KeyPath, ParsedExpression]] = field(default_factory=list)
+    directions: list[tuple[KeyPath, tuple[Late, Late, Late]]] = field(default_factory=list)
     later: dict[str, str] = field(default_factory=dict)
     """Advice about names that are not defined yet."""
 
@@ -103,6 +104,12 @@ class ValueReader:
         x, y, z = (self.number(value, (*path, k)) for k, value in enumerate(values))
         return x, y, z
 
+    def direction(self, values: Sequence[object], path: KeyPath) -> tuple[Late, Late, Late]:
+        """Read a direction of any length but zero."""
+        result = self.triple(values, path)
+        self.directions.append((path, result))
+        return result
+
     def frame(self, section: FrameSection, path: KeyPath) -> Frame:
         """Read a frame."""
         keys = [name for name in ("turn", "along", "rotation") if getattr(section, name) is not None]
@@ -118,7 +125,7 @@ class ValueReader:
                 )
             )
         elif section.along is not None:
-            rotation = Along(self.triple(section.along, (*path, "along")))
+            rotation = Along(self.direction(section.along, (*path, "along")))
         elif section.rotation is not None:
             rows = enumerate(section.rotation)
             rotation = tuple(self.triple(row, (*path, "rotation", k)) for k, row in rows)

@@ -25,9 +25,10 @@ from robots import geometry
 from robots.coupled import CoupledPlatform, closed
 from robots.data_classes import dataclass, fields, replace
 from robots.expressions.expression import ParsedExpression
+from robots.expressions.parser import chosen
 from robots.formats.assembly import References, counted_from
 from robots.formats.ratings import Rating
-from robots.geometry import cross, dot, product, times, transpose, unit
+from robots.geometry import cross, dot, product, sqrt, times, transpose, unit
 from robots.model import Closure, Family, Frame, Inertia, Limb, Link, Mechanism, Robot
 from robots.parameters import Parameter
 from robots.types import BASE, IDENTITY, Matrix, Number, Vector
@@ -270,14 +271,33 @@ def straightened(limb: Limb, axes: Axes) -> Limb:
 
 
 def _turn(start: Vector, end: Vector) -> Matrix:
-    """Return the shortest rotation from one direction to another one that is not opposite."""
-    v, c = cross(start, end), dot(start, end)
-    share = 1.0 / (c + 1.0)
-    skew = ((0.0, -v[2], v[1]), (v[2], 0.0, -v[0]), (-v[1], v[0], 0.0))
-    square = product(skew, skew)
-    rows = tuple(tuple(IDENTITY[i][j] + skew[i][j] + square[i][j] * share for j in range(3)) for i in range(3))
-    return rows  # type: ignore[return-value]
+    """Return the shortest rotation from a coordinate axis to a direction; of opposite ones, a half turn across.
 
+    Beyond a right angle it is that about k = v / |v|, as 1 + c loses digits there.
+    """
+    v, c = cross(start, end), dot(start, end)
+    square = dot(v, v)
+    is_turned, is_near = square > _LEAST_SQUARE, c > 0.0
+    size = sqrt(_chosen(is_turned, square, 1.0))
+    across = (start[1], start[2], start[0])
+    k = tuple(_chosen(is_turned, x / size, y) for x, y in zip(v, across, strict=True))
+    share = 1.0 / (_chosen(is_near, c, 0.0) + 1.0)
+    skew = ((0.0, -v[2], v[1]), (v[2], 0.0, -v[0]), (-v[1], v[0], 0.0))
+    twice = product(skew, skew)
+
+    def entry(i: int, j: int) -> Number:
+        near = IDENTITY[i][j] + skew[i][j] + twice[i][j] * share
+        return _chosen(is_near, near, c * IDENTITY[i][j] + skew[i][j] + (1.0 - c) * k[i] * k[j])
+
+    return tuple((entry(i, 0), entry(i, 1), entry(i, 2)) for i in range(3))  # type: ignore[return-value]
+
+
+def _chosen(condition: object, a: Number, b: Number) -> Number:
+    return (a if condition else b) if isinstance(condition, bool) else chosen(condition, a, b)
+
+
+_LEAST_SQUARE = 1e-200
+"""Square of the sine of an angle below which a direction is one of a coordinate axis."""
 
 CONSTANTS = {"pi": math.pi}
 """Names that expressions may use beside the parameters."""

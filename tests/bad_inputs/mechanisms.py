@@ -249,7 +249,7 @@ ROWS = (
     task(
         "100 an angle from nowhere",
         f"{{t: {{{ANGLE.replace('}', ', reference: [0, 0, 0]}')}}}}}",
-        "reference: got [0, 0, 0]; expected a direction other than zero",
+        "reference: got [0.0, 0.0, 0.0]; expected a direction other than zero",
     ),
     task("101 an elbow of no joint", f"{{t: {{{ANGLE.replace('arm.4', 'arm.9')}}}}}", "arm_angle.elbow: got 'arm.9'"),
     free(

@@ -55,7 +55,7 @@ def trajectories(
             yield Trajectory("constant_velocity", values, name=f"{name}_{direction}_{number}")
 
 
-def _numbers(value: Any) -> bool:
+def _numbers(value: object) -> bool:
     return isinstance(value, list) and all(
         isinstance(x, int | float) and not isinstance(x, bool) and abs(x) <= LARGEST for x in value
     )

@@ -182,9 +182,9 @@ def _vector(report: Report, section: Mapping[str, Any], key: str, path: KeyPath,
     return np.array(numbers, dtype=float)
 
 
-def _whole(value: Any) -> bool:
+def _whole(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
-def _number(value: Any) -> bool:
+def _number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)

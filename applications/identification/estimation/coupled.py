@@ -58,13 +58,13 @@ def fit_coupled(design: RobotDesigns, number: np.ndarray, recorded: Recordings, 
 
     def rows_at(point: np.ndarray, *, training: bool) -> tuple[np.ndarray, np.ndarray]:
         tangent = TangentModel(robot, model, coupled, base, tuple(point.tolist()), tuple(guess.tolist()))
-        samples = recorded.samples_of(training=training)
-        moving = _at(motion, samples)
-        matrix, beside = tangent.rows(moving, actuator_motion(robot, moving))
-        columns = np.concatenate([base.reduced(matrix), beside[:, :, None]], axis=2)
-        whole = np.full((1, *columns.shape[1:], recorded.forces.shape[1]), np.nan)
-        whole[0][..., samples] = np.moveaxis(columns, 0, -1)
-        rows = recorded.filtered(whole, options.filtering, training=training)
+
+        def columns(samples: slice) -> np.ndarray:
+            moving = _at(motion, samples)
+            matrix, beside = tangent.rows(moving, actuator_motion(robot, moving))
+            return np.moveaxis(np.concatenate([base.reduced(matrix), beside[:, :, None]], axis=2), 0, -1)[None]
+
+        (rows,) = recorded.filtered(columns, options.filtering, (training,))
         (reduced,), (forces,) = rows.rows(rows.matrix), rows.rows(rows.forces)
         return reduced[:, :-1], forces - reduced[:, -1]
 
@@ -88,7 +88,7 @@ def fit_coupled(design: RobotDesigns, number: np.ndarray, recorded: Recordings, 
     return FitTable(options.number, number, Groupings.of([base]), truth, *estimated, np.array([unused]))
 
 
-def _at(motion: Motions, samples: np.ndarray) -> Moving:
+def _at(motion: Motions, samples: np.ndarray | slice) -> Moving:
     """Return the motion of a single design at some samples."""
     return cast("Moving", {name: values[0, samples] for name, values in motion.items()})
 

@@ -43,9 +43,7 @@ def fit_designs(designs: RobotDesigns, numbers: np.ndarray, recorded: Recordings
             except ValueError as error:
                 result.failed[int(numbers[one][0])] = error
         return result
-    columns = columns_of(options.nominal, options.friction, shared=True)
-    freedoms = len(options.nominal.mechanism.freedoms)
-    most = max(1, BYTES // (8 * recorded.forces.shape[1] * len(columns) * freedoms))
+    most = max(1, BYTES // (recorded.forces.shape[1] * _bytes_of_a_sample(options)))
     for first in range(0, len(designs), most):
         part = slice(first, first + most)
         result.add(_fit_part(designs.taken(part), numbers[part], recorded.taken(part), options))
@@ -106,11 +104,24 @@ def _data(
     """Return the data of designs whose base parameters have the same columns."""
     designs, _, motion, recorded = of_some
     selected = columns if METHODS[options.method].together else None
-    matrix = regressors(designs, motion, options.friction, selected, recorded.base)
-    finite = [np.isfinite(values).reshape(*values.shape[:2], -1).all(axis=2) for values in motion.values()]
-    np.copyto(matrix, np.nan, where=~np.logical_and.reduce(finite)[:, None, None])
-    training, unused = (recorded.filtered(matrix, options.filtering, training=part) for part in (True, False))
+
+    def regressor_at(samples: slice) -> np.ndarray:
+        at = {name: values[:, samples] for name, values in motion.items()}
+        matrix = regressors(designs, at, options.friction, selected, recorded.base_at(samples))
+        finite = [np.isfinite(values).reshape(*values.shape[:2], -1).all(axis=2) for values in at.values()]
+        if not (good := np.logical_and.reduce(finite)).all():
+            np.copyto(matrix, np.nan, where=~good[:, None, None])
+        return matrix
+
+    most = BYTES // (len(designs) * _bytes_of_a_sample(options))
+    training, unused = recorded.filtered(regressor_at, options.filtering, most=most)
     return FitData(options, *of_some, bases, training, unused)
+
+
+def _bytes_of_a_sample(options: FitOptions) -> int:
+    """Return the bytes of a sample's columns on freedoms."""
+    columns = columns_of(options.nominal, options.friction, shared=True)
+    return 8 * len(columns) * len(options.nominal.mechanism.freedoms)
 
 
 def _fits(data: FitData) -> FoundFits:
@@ -144,6 +155,8 @@ def _fits(data: FitData) -> FoundFits:
 def _unexplained(data: FitData, fitted: FittedParameters, count: int) -> np.ndarray:
     """Return the residuals of trajectories that were not used, relative to the forces (design,); NaN without any."""
     unused = data.unused
+    if not unused.good.any():
+        return np.full(len(data), np.nan)
     matrix = unused.rows(unused.matrix)
     if fitted.friction is not None:
         matrix = data.with_friction(fitted.friction, training=False)

@@ -81,8 +81,12 @@ class FitData:
 
     def with_friction(self, friction: FrictionInput, *, training: bool) -> np.ndarray:
         """Return rows of the whole regressor (design, row, column) with the columns of friction for other friction."""
-        columns = friction_columns(self.designs, self.motion, friction, base=self.recorded.base)
-        friction_part = self.recorded.filtered(columns, self.options.filtering, training=training)
+
+        def columns(samples: slice) -> np.ndarray:
+            at = {name: values[:, samples] for name, values in self.motion.items()}
+            return friction_columns(self.designs, at, friction, base=self.recorded.base_at(samples))
+
+        (friction_part,) = self.recorded.filtered(columns, self.options.filtering, (training,))
         rows = self.training if training else self.unused
-        bodies = rows.matrix[..., : rows.matrix.shape[-1] - columns.shape[2]]
+        bodies = rows.matrix[..., : rows.matrix.shape[-1] - friction_part.matrix.shape[-1]]
         return rows.rows(np.concatenate([bodies, friction_part.matrix], axis=-1))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -90,24 +92,46 @@ class Recordings:
             return None
         return Motion(**{name: np.asarray(part)[samples] for name, part in self.base.present().items()})
 
-    def filtered(self, matrix: np.ndarray, filtering: Filtering | None, *, training: bool) -> FilteredRows:
-        """Return the filtered regressors and forces of the trajectories for training, or of the others.
+    def filtered(
+        self,
+        columns: Callable[[slice], np.ndarray],
+        filtering: Filtering | None,
+        parts: tuple[bool, ...] = (True, False),
+        most: float = math.inf,
+    ) -> tuple[FilteredRows, ...]:
+        """Return the filtered regressors and forces of the trajectories for training (True), and of the others (False).
 
-        matrix (design, actuator, column, sample) of all samples. A sample that is no number spreads over the whole
-        trajectory, which then is left out.
+        columns: gives the regressor (design, actuator, column, sample) of some samples, of `most` together where one
+        trajectory has no more. A sample that is no number spreads over its whole trajectory, which then is left out.
         """
-        actuators, columns = matrix.shape[1:3]
-        matrices, sides = [np.empty((len(self.forces), 0, actuators, columns))], [self.forces[:, :0]]
-        for span in self.spans_of(training):
-            rows, side = np.moveaxis(matrix[..., span], -1, 0), self.forces[:, span]
-            if filtering is not None:
-                used = filtering.kept(len(rows))
-                rows, side = filtering.columns(rows)[used], side[:, used]
-            matrices.append(np.swapaxes(rows, 0, 1))
-            sides.append(side)
-        whole, forces = np.concatenate(matrices, axis=1), np.concatenate(sides, axis=1)
-        good = np.isfinite(whole).all(axis=(2, 3)) & np.isfinite(forces).all(axis=2)
-        return FilteredRows(whole, forces, good)
+        pieces: dict[bool, list[tuple[np.ndarray, np.ndarray]]] = {part: [] for part in parts}
+        for group in self._groups(parts, most):
+            first = self.spans[group[0]].start
+            matrix = columns(slice(first, self.spans[group[-1]].stop))
+            if not any(pieces.values()):
+                for part in parts:  # of no sample, where a part has no trajectory
+                    pieces[part].append((np.moveaxis(matrix[..., :0], -1, 1), self.forces[:, :0]))
+            for k in group:
+                span = self.spans[k]
+                rows = np.moveaxis(matrix[..., span.start - first : span.stop - first], -1, 0)
+                forces = self.forces[:, span]
+                if filtering is not None:
+                    used = filtering.kept(len(rows))
+                    rows, forces = filtering.columns(rows)[used], forces[:, used]
+                pieces[self.training[k]].append((np.swapaxes(rows, 0, 1), forces))
+        return tuple(FilteredRows.joined(pieces[part]) for part in parts)
+
+    def _groups(self, parts: tuple[bool, ...], most: float) -> list[list[int]]:
+        """Return trajectories of some parts in groups, one after another, of `most` samples together."""
+        groups: list[list[int]] = []
+        for k, span in enumerate(self.spans):
+            if self.training[k] not in parts:
+                continue
+            if groups and groups[-1][-1] == k - 1 and span.stop - self.spans[groups[-1][0]].start <= most:
+                groups[-1].append(k)
+            else:
+                groups.append([k])
+        return groups
 
 
 class FilteredRows(NamedTuple):
@@ -116,6 +140,12 @@ class FilteredRows(NamedTuple):
     matrix: np.ndarray
     forces: np.ndarray
     good: np.ndarray
+
+    @classmethod
+    def joined(cls, pieces: Sequence[tuple[np.ndarray, np.ndarray]]) -> FilteredRows:
+        """Return the regressors and forces of several trajectories, one after another."""
+        matrix, forces = (np.concatenate(arrays, axis=1) for arrays in zip(*pieces, strict=True))
+        return cls(matrix, forces, np.isfinite(matrix).all(axis=(2, 3)) & np.isfinite(forces).all(axis=2))
 
     def taken(self, places: np.ndarray) -> FilteredRows:
         """Return those of some designs."""

@@ -164,6 +164,26 @@ def test_bits_do_not_depend_on_the_grouping(five_bars: Path, monkeypatch: pytest
         assert np.array_equal(np.concatenate([getattr(part, name) for part in single]), numbers[[0, 7]])
 
 
+def test_many_samples_of_a_design_are_taken_one_trajectory_after_another(
+    five_bars: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = identify(five_bars, cluster=SYNCHRONOUS, designs=[0]).fits[0, 0]
+    samples, regressors = [], fits.regressors
+
+    def counted(designs: RobotDesigns, motion: dict[str, np.ndarray], *rest: Any) -> np.ndarray:
+        samples.append(motion["position"].shape[1])
+        return regressors(designs, motion, *rest)
+
+    monkeypatch.setattr(fits, "regressors", counted)
+    for most, expected in ((2 * 101, [202, 101]), (50, [101] * 3), (1000, [303])):
+        samples.clear()
+        monkeypatch.setattr(fits, "_bytes_of_a_sample", lambda _, most=most: fits.BYTES // most)
+        fit = identify(five_bars, cluster=SYNCHRONOUS, designs=[0]).fits[0, 0]
+        assert samples == expected
+        for name in ("values", "deviations", "validation"):
+            assert np.array_equal(getattr(fit, name), getattr(whole, name))
+
+
 @pytest.fixture
 def calls(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     counts, call = [0], Kernel.__call__

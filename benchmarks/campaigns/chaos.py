@@ -1,9 +1,9 @@
 """Campaigns of kill -9 against whole runs: of workers, and of the coordinator; every store has to end bit-identical.
 
-A program: `python -m benchmarks.campaigns.chaos [--blocks 500] [--kills 50] [--coordinator-kills 20] [--every 1]
-[--seed N]` prints its seed and the figures, and ends with status 1 where a store differs or a block has failed. Deaths
-of the coordinator at its numbered steps are in `benchmarks.campaigns.crashes`, `--every 10` takes a tenth of them;
-several coordinators on one store in `benchmarks.campaigns.races`. Linux only.
+A program: `python -m benchmarks.campaigns.chaos [--blocks 500] [--designs 4] [--kills 50] [--granularity limb]
+[--coordinator-kills 20] [--every 1] [--seed N]` prints its seed and the figures, and ends with status 1 where a store
+differs or a block has failed. Deaths of the coordinator at its numbered steps are in `benchmarks.campaigns.crashes`,
+`--every 10` takes a tenth of them; several coordinators on one store in `benchmarks.campaigns.races`. Linux only.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ import psutil
 
 from benchmarks.runs.sweeps import text
 from pipeline.cluster.connection import ClusterConfig
+from pipeline.execution.graph import Granularity
 from pipeline.execution.run import run
 from pipeline.monitor.log import BlockDone, BlockFailed, BlockRetried, CaseFailed, Event, Finished
 from pipeline.plan import plan as planning
@@ -93,7 +94,7 @@ def _workers() -> list[int]:
     return workers
 
 
-def workers_killed(campaign: Campaign, kills: int, folder: Path) -> Iterator[str]:
+def workers_killed(campaign: Campaign, kills: int, granularity: Granularity, folder: Path) -> Iterator[str]:
     """Kill workers during a run; yield lines of figures. Raises AssertionError if the store differs."""
     expected = folder / "undisturbed.zarr"
     config = ClusterConfig.of(n_workers=WORKERS, threads_per_worker=1)
@@ -107,7 +108,7 @@ def workers_killed(campaign: Campaign, kills: int, folder: Path) -> Iterator[str
 
     killer.start()
     start = time.perf_counter()
-    run(campaign.sweep(), folder / "killed.zarr", config, [listen])
+    run(campaign.sweep(), folder / "killed.zarr", config, [listen], granularity)
     seconds = time.perf_counter() - start
     killer.over.set()
     killer.join()
@@ -167,6 +168,7 @@ def main(words: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     for name, default in (("blocks", 500), ("designs", 4), ("kills", 50), ("coordinator-kills", 20), ("every", 1)):
         parser.add_argument(f"--{name}", type=int, default=default)
+    parser.add_argument("--granularity", choices=("limb", "block"), default="limb")
     parser.add_argument("--seed", type=int, default=random.randrange(2**32))
     parser.add_argument("--victim", type=Path)
     given = parser.parse_args(words)
@@ -177,7 +179,7 @@ def main(words: list[str] | None = None) -> int:
     print(f"seed {campaign.seed}", flush=True)
     with tempfile.TemporaryDirectory(prefix="limbsweep-chaos-") as folder:
         try:
-            for line in workers_killed(campaign, given.kills, Path(folder)):
+            for line in workers_killed(campaign, given.kills, given.granularity, Path(folder)):
                 print(line, flush=True)
             small = replace(campaign, blocks=min(campaign.blocks, 200))
             for line in coordinators_killed(small, given.coordinator_kills, Path(folder)):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 from scipy.signal import butter, sosfiltfilt
@@ -16,6 +17,7 @@ from applications.identification.estimation.machines.recorded_motion import robo
 from applications.identification.machines.description import read_description
 from applications.identification.machines.identify import identify_recordings
 from robots.model import Robot
+from tasks.dynamics.designs import RobotDesigns
 from tasks.dynamics.records import Moving
 from tasks.dynamics.regressor import regressor
 
@@ -75,10 +77,13 @@ def _columns(robot: Robot, time: np.ndarray, position: np.ndarray) -> np.ndarray
     step = float(np.median(np.diff(time)))
     smooth = _filtered(position, step)
     platform = robot.mechanism.platform
-    start: Moving = {"position": np.asarray(platform.home.position, float)[None]}
+    start = {"position": np.asarray(platform.home.position, float)[None]}
     if any(name.startswith("w") for name in platform.mobility):
         start["rotation"] = np.asarray(platform.home.rotation, float)[None]
-    motion = encoders.motion(robot, smooth, step, encoders.guesses(robot, smooth, start))
+    design = RobotDesigns.of(robot)
+    near = {name: values[None] for name, values in encoders.guesses(design, smooth, start).items()}
+    motions = encoders.measured_motions(design, smooth[None], near, [slice(None)], step)
+    motion = cast("Moving", {name: values[0] for name, values in motions.items()})
     bodies = regressor(robot, shared=True, **motion).matrix
     speed = np.gradient(smooth, step, axis=0)
     eye = np.eye(position.shape[1])

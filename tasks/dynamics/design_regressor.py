@@ -7,13 +7,12 @@ from itertools import takewhile
 
 import numpy as np
 
-from robots.friction.laws import LAWS
-from robots.model import Family, Inertia
+from robots.model import Inertia
 from robots.status import Status
 from tasks.dynamics.designs import RobotDesigns, request_of, strips
 from tasks.dynamics.inertial_parameters import TENSOR, limb_columns, platform_has_columns, selection, shared_columns
 from tasks.dynamics.records import Motion
-from tasks.dynamics.regressor import inertial_columns
+from tasks.dynamics.regressor import friction_values, inertial_columns
 from tasks.dynamics.regressor_programs import friction_program
 from tasks.features.friction.inputs import FrictionInput
 from tasks.kernels.kernel import STRIP, kernel
@@ -34,7 +33,7 @@ def regressors(
     """
     family, inertial = designs.family, len(shared_columns(designs.family)[0])
     samples, packed = next(iter(motion.values())).shape[1], designs.packed(motion)
-    rubbing = _friction_columns(family, friction)
+    rubbing = len(friction_values(friction))
     numbers = np.arange(inertial + rubbing) if columns is None else np.asarray(columns)
     bodies, joints = numbers[numbers < inertial], numbers[numbers >= inertial] - inertial
     result = np.empty((len(designs), len(family.reference.actuators), len(numbers), samples))
@@ -56,11 +55,6 @@ def regressors(
     return result
 
 
-def _friction_columns(family: Family, friction: FrictionInput) -> int:
-    """Return the number of columns of friction."""
-    return sum(len(group.places) * len(LAWS[group.law].linear) for group in friction.groups)
-
-
 def friction_columns(
     designs: RobotDesigns,
     motion: Mapping[str, np.ndarray],
@@ -71,7 +65,7 @@ def friction_columns(
     """Return the columns of friction of `regressors` alone, or some of them, (design, actuator, column, sample)."""
     family, samples = designs.family, next(iter(motion.values())).shape[1]
     actuators = len(family.reference.actuators)
-    columns = np.arange(_friction_columns(family, friction)) if numbers is None else np.asarray(numbers)
+    columns = np.arange(len(friction_values(friction))) if numbers is None else np.asarray(numbers)
     request = request_of(family, ("actuator_force",), friction, moving_base=base is not None)
     before = list(takewhile(lambda stage: stage.name != "actuation", stages(request)))
     run = kernel(friction_program(family, friction.groups))
@@ -99,12 +93,8 @@ def standard_values(designs: RobotDesigns, friction: FrictionInput) -> np.ndarra
     if not mechanism.is_chain:
         copies = selection(family)
         every = every @ copies / copies.sum(axis=0)
-    rubbing, start = [], 0
-    for group in friction.groups:
-        places = [start + group.parameters.index(parameter.name) for parameter in LAWS[group.law].linear]
-        rubbing += [friction.values[0, place] for _ in group.places for place in places]
-        start += len(group.parameters)
-    return np.concatenate([every, np.broadcast_to(rubbing, (len(designs), len(rubbing)))], axis=1)
+    rubbing = np.broadcast_to(friction_values(friction), (len(designs), len(friction_values(friction))))
+    return np.concatenate([every, rubbing], axis=1)
 
 
 def _body_values(designs: RobotDesigns, inertia: Inertia) -> np.ndarray:

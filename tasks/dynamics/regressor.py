@@ -152,7 +152,11 @@ def standard_parameters(robot: Robot, *, friction: Friction = None, shared: bool
         chosen = selection(family)
         every = chosen.T @ every / chosen.sum(axis=0)
     result = dict(zip((column.name for column in columns), every.tolist(), strict=True))
-    return result | (_friction_values(robot, friction_input(robot, friction)) if friction is not None else {})
+    if friction is None:
+        return result
+    groups = friction_input(robot, friction)
+    names = (column.name for column in friction_parameters(robot, groups))
+    return result | dict(zip(names, friction_values(groups), strict=True))
 
 
 def require_linear(robot: Robot, friction: FrictionInput) -> None:
@@ -179,16 +183,14 @@ def friction_parameters(robot: Robot, friction: FrictionInput) -> tuple[Column, 
     )
 
 
-def _friction_values(robot: Robot, friction: FrictionInput) -> dict[str, float]:
-    numbers = iter(friction.values[0])
-    values_of_groups = [dict(zip(group.parameters, numbers, strict=False)) for group in friction.groups]
-    values = [
-        float(values_of_group[parameter.name])
-        for group, values_of_group in zip(friction.groups, values_of_groups, strict=True)
-        for _ in group.places
-        for parameter in LAWS[group.law].linear
-    ]
-    return dict(zip((column.name for column in friction_parameters(robot, friction)), values, strict=True))
+def friction_values(friction: FrictionInput) -> list[float]:
+    """Return the values of `friction_parameters`, in their order."""
+    result, start = list[float](), 0
+    for group in friction.groups:
+        places = [start + group.parameters.index(parameter.name) for parameter in LAWS[group.law].linear]
+        result += [float(friction.values[0, place]) for _ in group.places for place in places]
+        start += len(group.parameters)
+    return result
 
 
 def inertial_columns(

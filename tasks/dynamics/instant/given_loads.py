@@ -20,7 +20,7 @@ from robots.data_classes import dataclass
 from tasks.dynamics.instant.mobility import Mobility
 from tasks.dynamics.instant.pushed import Drag, Moved, Pushed
 from tasks.dynamics.instant.rest import COMPLIANCE, DEPENDENT, NOTHING, Brake, RestProblem
-from tasks.kernels.expression import Array, Scalar
+from tasks.kernels.expression import Array, Scalar, once
 from tasks.mathematics.algebra import array, is_zero, total, where
 from tasks.mathematics.solvers import Factors
 
@@ -121,7 +121,7 @@ class Loaded:
         return self._brake(at_rest).dependent
 
     def _brake(self, holds: Sequence[Scalar]) -> Brake:
-        return Brake(self._mobility, self.pushed.sticking, holds)
+        return once("brake", [*holds, self], lambda: Brake(self._mobility, self.pushed.sticking, holds))
 
     def kept_speed(self) -> Array:
         """Return the rates of the freedoms (freedom,) without components that joints at rest forbid."""

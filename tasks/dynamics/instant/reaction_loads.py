@@ -10,6 +10,7 @@ there is no motion or more than one (`tasks.dynamics.instant.search_phases`).
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -148,16 +149,14 @@ class Loads:
         if self.bearings.joints:
             first = self.bearings.following(self._under(first).moved(still))
         if not self.bearings.joints and not still:
-            loaded = self._under([])
-            return SettledMotion(loaded, loaded.moved([]), 0.0)
+            return SettledMotion(self._unloaded, self._unloaded.moved([]), 0.0)
         zero = self.pushed.speed[0] * 0.0  # a symbol where the program is traced
         start = _Round(zero, zero, first, still, [0.0] * (rest.NUMBERS * len(still)))
         if self.bearings.joints:
             return self._searched(start, total(first))
         end = self._round(iterate(self._step, start.numbers(), REST_ITERATIONS))
-        loaded = self._under([])
-        moved = loaded.moved(end.partition)
-        return SettledMotion(loaded, moved, (1.0 - moved.accepted) * float(Status.FRICTION_NOT_CONVERGED))
+        moved = self._unloaded.moved(end.partition)
+        return SettledMotion(self._unloaded, moved, (1.0 - moved.accepted) * float(Status.FRICTION_NOT_CONVERGED))
 
     def _searched(self, start: _Round, size: Scalar) -> SettledMotion:
         """Return the end of the first search, its status from later ones. `size`: sum of the loads without friction."""
@@ -280,6 +279,11 @@ class Loads:
             first_end(list(moved.acceleration), at.acceleration),
         )
 
+    @cached_property
+    def _unloaded(self) -> Loaded:
+        """The robot whose loads are no reactions."""
+        return self._under([])
+
     def _under(self, reactions_: Sequence[Scalar]) -> Loaded:
         loads = iter(reactions_)
 
@@ -300,7 +304,7 @@ class Loads:
         return taken.after.numbers(), where(taken.settled > 0.5, 1.0, taken.lost) > 0.5
 
     def _taken(self, now: _Round, phase: Scalar) -> _Taken:
-        loaded = self._under(now.loads)
+        loaded = self._under(now.loads) if self.bearings.joints else self._unloaded
         moved = loaded.moved(now.partition)
         good = moved.accepted * where(now.steps > PATIENT, 1.0, moved.least)
         following = self.bearings.following(moved) if self.bearings.joints else []

@@ -114,6 +114,8 @@ def _unopened(name: str, error: OSError | ValueError) -> InputError:
         return refused(name, "no permission to read it", "a readable file", _owner(name))
     if isinstance(error, IsADirectoryError):
         return refused(name, "a directory", "a regular file")
+    if isinstance(error, OSError) and os.path.islink(name):
+        return refused(name, f"a link that leads to no file ({error.strerror})", "an existing file", "Mend the link.")
     folder = os.path.dirname(name) or "."
     try:
         close = difflib.get_close_matches(os.path.basename(name), os.listdir(folder), n=3)

@@ -28,7 +28,7 @@ from pydantic import (
 from pydantic_core import CoreSchema, ErrorDetails, core_schema
 
 from pipeline.documents.document import Document, KeyPath, YamlValue
-from pipeline.documents.report import Report, number_hint, sentence
+from pipeline.documents.report import Got, Report, number_hint, sentence
 from pipeline.documents.units import UNITS
 from pipeline.errors import Problem, show
 from robots.data_classes import dataclass
@@ -266,7 +266,7 @@ _RULES: Mapping[str, str | Callable[[Any], str]] = {
     "string_type": "text",
     "string_too_short": "text that is not empty",
     "string_too_long": lambda context: f"text of at most {context['max_length']} characters",
-    "string_pattern_mismatch": "letters, digits, '_', '-' and '.', starting with a letter, at most 80",
+    "string_pattern_mismatch": "letters from a to z, digits, '_', '-' and '.', starting with a letter, at most 80",
     "dict_type": "a mapping of names to values",
     "model_type": "a mapping of keys to values",
     "model_attributes_type": "a mapping of keys to values",
@@ -372,10 +372,16 @@ def _keys(annotation: object, path: KeyPath) -> list[str]:
     return _keys(arguments[-1] if origin is dict else arguments[0], path[1:]) if path and arguments else []
 
 
-def check_bounds(report: Report, parameter: Parameter, value: float, path: KeyPath, *, guess: bool = False) -> None:
-    """Report a value outside the bounds of its parameter; guess which unit was meant where none was given."""
+def check_bounds(
+    report: Report, parameter: Parameter, value: float, path: KeyPath, *, guess: bool = False, written: str = ""
+) -> None:
+    """Report a value outside the bounds of its parameter; guess which unit was meant where none was given.
+
+    written: the value as it stands in the file, with a unit other than that of the parameter.
+    """
     if parameter.problem(value):
-        report(path, value, _bounds_text(parameter, value), _guess(parameter, value, guess))
+        got = Got(f"{written}, which is {value!r} {parameter.unit}") if written else value
+        report(path, got, _bounds_text(parameter, value), "" if written else _guess(parameter, value, guess))
 
 
 def _bounds_text(parameter: Parameter, value: float) -> str:

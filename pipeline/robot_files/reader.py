@@ -168,7 +168,9 @@ class _RobotReader:
     def _new_name(self, name: str, path: KeyPath) -> None:
         """Check that expressions can use a name, and add it to their names."""
         if not _IDENTIFIER.fullmatch(name) or len(name) > 80:
-            self.report(path, name, "letters, digits and '_', not starting with a digit, at most 80", key=True)
+            self.report(
+                path, name, "letters from a to z, digits and '_', not starting with a digit, at most 80", key=True
+            )
         elif name in _RESERVED or name in self.values.names:
             self.report(path, name, "a name that is free", "Expressions have it for something else.", key=True)
         elif same := [known for known in self.values.names if known.casefold() == name.casefold()]:

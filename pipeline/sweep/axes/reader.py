@@ -304,11 +304,18 @@ class AxisReader:
     def _check(
         self, name: str, numbers: Iterable[float], places: Iterable[KeyPath], unit: str | None, scale: Unit
     ) -> tuple[float, ...]:
-        """Convert numbers to the unit of the parameter and check each against the bounds of the parameter."""
-        values = tuple(scale.to_si(float(number)) for number in numbers)
-        if name in self.parameters:
-            for value, place in zip(values, places, strict=True):
-                check_bounds(self.report, self.parameters[name], value, place, guess=unit is None)
+        """Convert numbers to the unit of the parameter and check each against the bounds of the parameter.
+
+        Numbers in a unit that was refused are not checked.
+        """
+        given = tuple(float(number) for number in numbers)
+        values = tuple(map(scale.to_si, given))
+        parameter = self.parameters.get(name)
+        if parameter is None or (unit is not None and check_unit(unit, parameter.unit)):
+            return values
+        for number, value, place in zip(given, values, places, strict=True):
+            written = "" if number == value else f"{number:.10g} {unit}"
+            check_bounds(self.report, parameter, value, place, guess=unit is None, written=written)
         return values
 
 

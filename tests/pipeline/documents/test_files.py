@@ -36,7 +36,9 @@ def test_only_regular_files_are_read(tmp_path: Path) -> None:
     assert "got a directory" in refused(tmp_path)
     assert "a device, pipe or socket" in refused(tmp_path / "pipe")
     assert "a device, pipe or socket" in refused(Path("/dev/zero"))
-    assert "no such file" in refused(tmp_path / "loop")
+    assert "got a link that leads to no file (Too many levels of symbolic links)" in refused(tmp_path / "loop")
+    (tmp_path / "dangling").symlink_to(tmp_path / "gone.yaml")
+    assert "got a link that leads to no file (No such file or directory)" in refused(tmp_path / "dangling")
 
 
 def test_permission_denied_is_told_with_owner_and_mode(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -184,7 +184,7 @@ BAD = [
     ("unit: m,", "unit: metre,", "unit: got 'metre'; expected an SI unit"),
     ("derived: {half: length / 2}", "derived: {half: other}", "derived.half: got the unknown name 'other'"),
     ("derived: {half", "derived: {sin", "got 'sin'; expected a name that is free"),
-    ("derived: {half", "derived: {2nd", "got '2nd'; expected letters, digits and '_'"),
+    ("derived: {half", "derived: {2nd", "got '2nd'; expected letters from a to z, digits and '_'"),
     ("    actuated", "    tips: [{joint: t, kind: revolute, a: lower}]\n    actuated", "got tips and no platform"),
     ("    actuated", "    loops: [{joint: t, kind: revolute, a: lower}]\n    actuated", "got no key 'b'; expected 'b'"),
     (

@@ -185,7 +185,7 @@ BAD = [
     ("motion", ("period: 10", "perod: 10"), ["line.perod", "Did you mean 'period'?"]),
     ("motion type", ("period: 10", "period: [1]"), ["line.period: got [1]", "a number"]),
     ("motion bound", ("period: 10", "period: 0"), ["line.period: got 0", "[1e-06, 1e+06] s"]),
-    ("name", ("turn:", "tu rn:"), ["trajectories.tu rn", "letters, digits"]),
+    ("name", ("turn:", "tu rn:"), ["trajectories.tu rn", "letters from a to z, digits"]),
     ("mapping", ("{kind: circle, phase: 1}", "circle"), ["trajectories.turn: got 'circle'", "a mapping"]),
     ("file", ("kind: circle, phase: 1", "kind: waypoints"), ["turn: got no file", "the name of a CSV"]),
     ("file type", ("kind: circle, phase: 1", "kind: waypoints, file: 3"), ["turn.file: got 3"]),
@@ -362,3 +362,27 @@ def test_a_file_is_parsed_once_and_what_validates_its_keys_is_built_once(
     monkeypatch.setattr(doors, "parse_yaml", lambda text, name: pytest.fail(f"parses {name} again"))
     (again,) = doors.read_sweeps(path)
     assert again.text == first.text == GOOD
+
+
+@pytest.mark.parametrize(("column", "messages"), [
+    ("{values: [200, 1], unit: mm}", []),
+    ("{values: [200, 1.0e+9], unit: mm}", ["upper_arm.values[1]: got 1000000000 mm, which is 1000000.0 m; expected"]),
+    ("{start: -5, stop: 300, num: 3, unit: mm}", ["upper_arm.start: got -5 mm, which is -0.005 m; expected a number"]),
+    ("{values: [200, 1000], unit: inch}", ["upper_arm.unit: got 'inch'"]),
+    ("{values: [200, 0.3]}", ["upper_arm.values[0]: got 200.0; expected a number in", "millimetres, add unit: mm."]),
+])  # fmt: skip
+def test_a_number_out_of_bounds_is_told_as_it_was_written(column: str, messages: list[str]) -> None:
+    text = f"""limbsweep: 1
+robot: delta_3rr2rrr
+design: {{grid: {{upper_arm: {column}}}}}
+trajectories: {{c: {{kind: circle, period: 1.0}}}}
+time: {{stop: 1.0, step: 0.1}}
+metrics: [peak_force]
+"""
+    if not messages:
+        assert Sweep.from_text(text).design.values(0, 2)["upper_arm"].tolist() == [0.2, 0.001]
+        return
+    with pytest.raises(InputError) as caught:
+        Sweep.from_text(text)
+    assert len(caught.value.problems) == 1
+    assert all(message in str(caught.value) for message in messages)

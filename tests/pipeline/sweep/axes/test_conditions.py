@@ -168,7 +168,7 @@ BAD = [
     ("no axis", DESIGN[DESIGN.index("  grid") : DESIGN.index("  where")], "", ["design: got no axis", "design.where: got a condition"]),
     ("rules", "    - upper_arm > 0.21", "    - upper_arm > 0.21\n" * 64, ["design.where", "at most 64 entries"]),
     ("subset range", "stop: 10", "start: 3, stop: 1", ["subsets.first.design: got sets 3 to 1 of"]),
-    ("subset name", "  first:", "  fir st:", ["subsets.fir st", "letters, digits"]),
+    ("subset name", "  first:", "  fir st:", ["subsets.fir st", "letters from a to z, digits"]),
     ("subset key", "{stop: 10}", "{stpo: 10}", ["subsets.first.design.stpo", "'stop'?"]),
     ("subset where", "viscous > 1", "viscus > 1", ["subsets.odd.friction.where", "'viscous'?"]),
     ("subset trajectory", "[turn]", "[trun]", ["subsets.first.trajectories[0]: got 'trun'", "'turn'?"]),

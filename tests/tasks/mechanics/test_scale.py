@@ -14,7 +14,9 @@ from robots.model import Robot
 from robots.status import Status
 from robots.types import TWIST
 from tasks import inverse_kinematics
+from tasks.dynamics.equations import equations_of_motion
 from tasks.dynamics.inputs import moving_input
+from tests.tasks import scaled
 
 ROBOTS = "tricept", "hexapod_6rrrprr", "gough_stewart", "irsbot2", "five_bar"
 """Robots whose matrices have rows of lengths and of cosines, and one with lengths alone."""
@@ -67,6 +69,24 @@ def test_accelerations_of_joints_keep_their_digits(name: str, size: float) -> No
 
     for other, expected in zip(turns(size), turns(1.0), strict=True):
         assert np.abs(other - expected).max() < 3e-14 * np.abs(expected).max()
+
+
+@pytest.mark.parametrize("name", ["delta_4rr2rrr", "palletiser", "six_bar", "irb6"])
+@pytest.mark.parametrize("size", [2.0**-10, 2.0**10])
+def test_equations_of_another_size_have_the_same_bits(name: str, size: float) -> None:
+    """Lengths, masses and gravity times powers of two: no operation of dynamics adds numbers of different units."""
+    robot = catalog.build(name)
+    states, chain = regions.states(robot, 32), robot.mechanism.is_chain
+    states = {key: values for key, values in states.items() if key in ("q", "qd", "position", "twist")}
+    turning = chain or np.array([key in TWIST[:3] for key in robot.mechanism.freedoms])
+    unit, gravity = np.where(turning, 1.0, size), np.array([0.0, 0.0, -9.81])
+    usual = equations_of_motion(robot, gravity=gravity, **states)
+    moved = states if chain else {key: values * size for key, values in states.items()}
+    found = equations_of_motion(scaled.at_size(robot, size), gravity=size * gravity, **moved)
+    assert (usual.status == Status.OK).all()
+    factors = {"coriolis": np.outer(unit, unit) if np.ndim(unit) else 1.0, "gravity": unit}
+    for key, factor in factors.items():
+        np.testing.assert_array_equal(getattr(found, key) * factor / size**5, getattr(usual, key))
 
 
 @pytest.mark.parametrize("name", ["delta_3rr2rrr", "irsbot2"])

@@ -100,4 +100,4 @@ def number_hint(text: str) -> str:
 
 def sentence(text: str) -> str:
     """Make a hint a sentence: a capital first, a full stop or question mark last."""
-    return text[:1].upper() + text[1:] + ("" if text.endswith("?") else ".")
+    return text[:1].upper() + text[1:] + ("" if text.endswith(("?", ".")) else ".")

@@ -311,7 +311,7 @@ def loaded(family: Family, loads: Mapping[str, DeclaredLoad]) -> LoadedDescripti
             here = joint_state_names(link.joint for link in mechanism.limbs[mechanism.instances[k].limb].links)
             joints[name] = joints.get(name, here) & here
         parameters += _new_parameters(name, load, parameters)
-    names = {*CONSTANTS, TIME, *(parameter.name for parameter in parameters)}
+    names = {*CONSTANTS, *(parameter.name for parameter in parameters)}
     for name, load in loads.items():
         _check_expressions(name, load, joints.get(name, set()), names)
     limbs = LimbGroups.of(mechanism, [tuple(placed) for placed in items])
@@ -323,8 +323,11 @@ def _check_expressions(name: str, load: DeclaredLoad, joints: set[str], names: s
     """Raise LoadError for names in expressions of a load that are neither its state nor among `names`, and values."""
     for number, text in expressions_of(name, load):
         state = _state_names(name, load, number.field, joints, names, text)
-        if unknown := [word for word in text.names if word not in names | state]:
-            got, hint = f"the name {unknown[0]!r}", nearest(unknown[0], names | state)
+        if TIME in text.names and TIME in names:
+            got = f"{TIME!r}, a parameter, and the time"
+            raise LoadError((name, *number.path), got, "one meaning of a name", "Rename the parameter.")
+        if unknown := [word for word in text.names if word not in names | state | {TIME}]:
+            got, hint = f"the name {unknown[0]!r}", nearest(unknown[0], names | state | {TIME})
             rule = f"the time t, pi, parameters{''.join(f', {word}' for word in sorted(state))}"
             raise LoadError((name, *number.path), got, rule if state else "the time t, pi, and parameters", hint)
         if not {*text.names} - {*CONSTANTS}:

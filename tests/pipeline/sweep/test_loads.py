@@ -13,6 +13,7 @@ import limbsweep as ls
 from applications.identification.excite import excite
 from pipeline import Sweep, run
 from pipeline.errors import InputError
+from pipeline.robot_files.reader import parse_robot
 from robots import catalog
 from robots.loads.declared import LoadError, ObjectLoad, SpringLoad, WrenchLoad
 from robots.loads.family import signal_values, with_loads
@@ -20,6 +21,7 @@ from robots.parameter_errors import ParameterError
 from robots.status import Status
 from tasks import inverse_dynamics, joint_reactions
 from tasks.dynamics.simulate import simulate
+from tests.pipeline.robot_files.test_reader import ARM
 from tests.pipeline.runs import SYNCHRONOUS, content_hash, cut_finely
 
 TEXT = """\
@@ -246,3 +248,20 @@ def test_other_formulations_refuse_what_they_do_not_count() -> None:
         excite(Sweep.from_text(text + motion + "outputs: [actuator_force]\n"))
     with pytest.raises(LoadError, match="got a robot that has loads; expected one without"):
         with_loads(robot, {"t": SpringLoad("*", 1.0)})
+
+
+def test_a_parameter_called_as_the_time_is_refused_in_loads_that_depend_on_it() -> None:
+    arm = parse_robot(ARM.replace("length", "t"), "arm").family
+    loads = {"push": {"kind": "wrench", "body": "lower", "force": ["100 * t", 0, 0]}}
+    sections: dict[str, Any] = {
+        "robot": arm,
+        "design": {"t": [0.4, 0.5]},
+        "time": (1.0, 0.1),
+    }
+    sections["trajectories"] = {"s": {"kind": "harmonic", "amplitude": 0.1, "period": 1.0}}
+    rule = r"loads\.push\.force\[0\]: got 't', a parameter, and the time; expected one meaning of a name\. Rename the "
+    with pytest.raises(InputError, match=rule + r"parameter\.$"):
+        ls.sweep(**sections, outputs="actuator_force", loads=loads)
+    still = {"push": {**loads["push"], "force": [100, 0, 0]}}
+    found = ls.compute(ls.sweep(**sections, outputs="actuator_force", loads=still)).actuator_force
+    assert not np.array_equal(found[0], found[1])

@@ -114,15 +114,17 @@ def fit_of_one(store: Path, design: int, *, measured: bool) -> Fit:
     (y, tau), (other, unused) = ((np.concatenate(arrays) for arrays in zip(*part, strict=True)) for part in parts)
     spread = np.sqrt(np.square(tau - y @ np.linalg.lstsq(y.reshape(-1, base.count), tau.ravel())[0]).mean(axis=0))
     scaled, side = (y / spread[:, None]).reshape(-1, base.count), (tau / spread).ravel()
-    values = np.linalg.lstsq(scaled, side)[0]
+    sizes = np.linalg.norm(scaled, axis=0)
+    inverse = np.linalg.pinv(scaled / sizes) / sizes[:, None]
+    values = inverse @ side
     degrees = len(side) - base.count
     variance = np.sum((side - scaled @ values) ** 2) / degrees
     return Fit(
         base.groupings,
         base.of(list(standard_parameters(robot, friction=rubbing.friction, shared=True).values())),
         values,
-        np.sqrt(variance * np.diag(np.linalg.inv(scaled.T @ scaled))),
-        float(np.linalg.cond(scaled / np.linalg.norm(scaled, axis=0))),
+        np.sqrt(variance) * np.linalg.norm(inverse, axis=1),
+        float(np.linalg.cond(scaled / sizes)),
         float(np.sqrt(np.sum((tau - y @ values) ** 2) / degrees)),
         float(np.linalg.norm(unused - other @ values) / np.linalg.norm(unused)),
     )

@@ -31,6 +31,7 @@ from robots import catalog
 from robots.model import Robot
 from storage import open_results
 from tasks import forward_kinematics, regressor
+from tasks.dynamics.design_regressor import regressors
 from tasks.dynamics.designs import NO_FRICTION, RobotDesigns
 from tasks.dynamics.records import Environment, Forces, Motion, Moving
 from tasks.dynamics.regressor import columns_of, standard_parameters
@@ -170,7 +171,7 @@ def test_many_samples_of_a_design_are_taken_one_trajectory_after_another(
     five_bars: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     whole = identify(five_bars, cluster=SYNCHRONOUS, designs=[0]).fits[0, 0]
-    samples, regressors = [], fits.regressors
+    samples: list[int] = []
 
     def counted(designs: RobotDesigns, motion: dict[str, np.ndarray], *rest: Any) -> np.ndarray:
         samples.append(motion["position"].shape[1])

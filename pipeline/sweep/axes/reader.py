@@ -38,6 +38,7 @@ from pipeline.sweep.side_files import SideFiles
 from robots.data_classes import dataclass
 from robots.parameter_errors import nearest
 from robots.parameters import Parameter
+from storage.schema import NAME
 
 _METHODS: Mapping[str, tuple[SamplingMethod, bool]] = {
     "latin_hypercube": ("latin_hypercube", False),
@@ -287,9 +288,10 @@ class AxisReader:
         self._check_free(name, path)
 
     def _check_free(self, name: str, path: KeyPath) -> None:
-        """Report a parameter whose coordinate would have the name of something else in a dataset."""
-        if conflict := name_conflict(name):
-            hint = f"{conflict} Rename the parameter where it is declared."
+        """Report a parameter whose coordinate cannot have its name in a dataset, or that of something else there."""
+        letters = "" if NAME.fullmatch(name) else "Coordinates have at most 80 letters from a to z, digits and '_'."
+        if conflict := letters or name_conflict(name):
+            hint = f"{conflict} Rename the parameter, joint or group where it is declared."
             self.report(path, Got(f"a swept parameter {name}"), "one whose name is free in datasets", hint, key=True)
 
     def _check_unit(self, name: str, unit: str | None, path: KeyPath) -> Unit:

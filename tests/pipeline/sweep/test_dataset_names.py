@@ -134,3 +134,16 @@ def test_messages_have_plain_paths_of_robot_files(tmp_path: Path, monkeypatch: p
         Sweep.from_yaml("sweep.yaml")
     with pytest.raises(InputError, match=r"^arm\.yaml:3:14 parameters\.design"):
         ls.sweep("./arm.yaml", time=(1.0, 0.1), trajectories={"first": {"kind": "harmonic", "amplitude": 0.1}})
+
+
+def test_an_initial_position_is_swept_by_a_name_that_datasets_can_have(tmp_path: Path) -> None:
+    control = "controller: {kind: pd, parameters: {kp: 10, kd: 1}}"
+    simulated = f"simulation: {{{control}, state: {{grid: {{JOINT: [0.0, 0.1]}}}}}}"
+    text = CHAIN.replace("design: {grid: {mass_1: [0.5, 1.0]}}", simulated)
+    for name, end in (("el-bow", "Coordinates have at most 80 letters"), ("time", "A dim of datasets has this name")):
+        (tmp_path / "arm.yaml").write_text(ARM.replace("elbow", name))
+        wrong = text.replace("planar_3r", "./arm.yaml").replace("JOINT", name)
+        rule = rf"^sweep:3:[0-9]+ simulation\.state\.grid\.{name}: got a swept parameter {name}; .* {end}"
+        with pytest.raises(InputError, match=rule):
+            Sweep.from_text(wrong, folder=tmp_path)
+    assert Sweep.from_text(text.replace("JOINT", "joint_1")).sizes["state"] == 2

@@ -104,7 +104,8 @@ def _from_rows(
     Without the rows that are not finite, and those whose length is up to `least` times that of the longest.
     """
     rows = np.moveaxis(matrices, 2, -1).reshape(len(matrices), -1, matrices.shape[2])
-    rows = np.where(np.isfinite(rows).all(axis=2, keepdims=True), rows, 0.0)
-    sizes = np.linalg.norm(rows, axis=2, keepdims=True)
-    rows = np.where(sizes > least * sizes.max(axis=1, initial=0.0, keepdims=True), rows, 0.0)
+    rows[~np.isfinite(rows).all(axis=2)] = 0.0
+    if least:
+        sizes = np.linalg.norm(rows, axis=2)
+        rows[sizes <= least * sizes.max(axis=1, initial=0.0, keepdims=True)] = 0.0
     return from_matrices(rows, tuple(column.name for column in columns))

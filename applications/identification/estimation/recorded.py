@@ -118,7 +118,7 @@ class Recordings:
                 if filtering is not None:
                     used = filtering.kept(len(rows))
                     rows, forces = filtering.columns(rows)[used], forces[:, used]
-                pieces[self.training[k]].append((np.swapaxes(rows, 0, 1), forces))
+                pieces[self.training[k]].append((np.ascontiguousarray(np.swapaxes(rows, 0, 1)), forces))
         return tuple(FilteredRows.joined(pieces[part]) for part in parts)
 
     def _groups(self, parts: tuple[bool, ...], most: float) -> list[list[int]]:

@@ -127,7 +127,8 @@ class Loaded:
         """Return the rates of the freedoms (freedom,) without components that joints at rest forbid."""
         brake = self._brake(self._resting)
         _, less = brake.forces(self.pushed.velocity)
-        return brake.unless_held(brake.released(array(self.pushed.speed), less))
+        speed = array(self.pushed.speed)
+        return brake.unless_held(brake.released(speed, less), speed, less)
 
     def moved(self, partition: Sequence[Scalar]) -> Moved:
         """Return the motion with joints at rest sticking or at a limit, given by `partition` (joint that may rest,)."""
@@ -151,7 +152,7 @@ class Loaded:
         change = self._change(acceleration)
         parts = self._parts(at_rest)
         judged = self._judged(sides, holds, at_rest, parts, change, first_change)
-        return Moved(brake.unless_held(acceleration), friction, rates, change, parts, holds, *judged)
+        return Moved(brake.unless_held(acceleration, free, holding), friction, rates, change, parts, holds, *judged)
 
     def _parts(self, friction: Sequence[Scalar]) -> list[Scalar]:
         """Return the magnitudes of the terms that add up to each acceleration of a joint that may rest."""

@@ -208,6 +208,9 @@ DEPENDENT = 1e-8
 HELD = 1e-8
 """Mobility of a freedom beside stuck joints, relative to that without them, below which it is held."""
 
+CANCELLED = 1e-9
+"""Change of a freedom, relative to the parts that cancel, below which nothing is left where it is held."""
+
 NOTHING = 1e-300
 
 
@@ -280,8 +283,18 @@ class Brake:
         freedoms = range(self.mobility.rows.shape[1])
         return [self.stiffness.of_freedom(i) <= self.mobility.of_freedom(i) * HELD for i in freedoms]
 
-    def unless_held(self, change: Array) -> Array:
-        """Return a change of the freedoms, exactly zero where they are held: joints at rest stay to the last bit."""
+    def unless_held(self, change: Array, before: Array, holding: Array) -> Array:
+        """Return a change of the freedoms, exactly zero where they are held: joints at rest stay to the last bit.
+
+        `before`: the change without the forces `holding` of joints. A freedom that joints hold almost keeps its part:
+        no more is left out than rounding of the numbers that cancel.
+        """
         if not self.sticking:
             return change
-        return array([where(mask, 0.0, x) for mask, x in zip(self.held, change, strict=True)])
+        forces = holding * self._masks
+        effect = abs(forces @ self.mobility.times(forces))
+        result = []
+        for i, (mask, x, free) in enumerate(zip(self.held, change, before, strict=True)):
+            size = abs(free) + sqrt(self.mobility.of_freedom(i) * effect)
+            result.append(where(mask, where(abs(x) > CANCELLED * size, x, 0.0), x))
+        return array(result)

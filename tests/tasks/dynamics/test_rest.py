@@ -46,6 +46,19 @@ def test_pins_without_friction_do_not_hold_a_parallelogram(irb6: Robot) -> None:
     )
 
 
+def test_a_freedom_that_joints_at_rest_almost_hold_keeps_its_part() -> None:
+    numbers = rest.setting(catalog.build("gough_stewart"), "all", 90)
+    some = [k for k in range(90) if 0 < numbers.still()[k].sum() < numbers.rows.shape[1]]
+    ratio = np.abs(numbers.speed[some]) / np.abs(numbers.speed[some]).max(axis=1, keepdims=True)
+    assert ratio.min() < 1e-4, "a rate is small beside others"
+    state, force = {name: value[some] for name, value in numbers.state.items()}, rest.forces(numbers, 0.0)[some]
+    free = forward_dynamics(numbers.robot, gravity=DOWN, forces=Forces(actuator=force), **state)
+    law = {"law": "coulomb_viscous", "coulomb": 0.0, "joints": "all"}
+    found = forward_dynamics(numbers.robot, gravity=DOWN, forces=Forces(actuator=force, friction=law), **state)
+    assert (found.status == Status.OK).all()
+    np.testing.assert_allclose(found.acceleration, free.acceleration, rtol=1e-12, atol=1e-12)
+
+
 @pytest.mark.parametrize("law", rest.LAWS)
 @pytest.mark.parametrize(("name", "joints"), [("irb6", PINS), ("irb6", "all"), ("three_loop_leg", "all")])
 def test_friction_at_rest_meets_its_conditions(name: str, joints: Any, law: str) -> None:

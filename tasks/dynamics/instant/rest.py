@@ -29,7 +29,7 @@ import numpy as np
 from robots.data_classes import dataclass
 from tasks.dynamics.instant.mobility import Mobility, Yielding
 from tasks.kernels.expression import Array, Scalar, Scalars
-from tasks.mathematics.algebra import array, sqrt, where
+from tasks.mathematics.algebra import array, dot, sqrt, where
 from tasks.mathematics.solvers import Factors
 
 PROXIMAL = 1e-8
@@ -292,7 +292,7 @@ class Brake:
         if not self.sticking:
             return change
         forces = holding * self._masks
-        effect = abs(forces @ self.mobility.times(forces))
+        effect = abs(dot(forces, self.mobility.times(forces)))
         result = []
         for i, (mask, x, free) in enumerate(zip(self.held, change, before, strict=True)):
             size = abs(free) + sqrt(self.mobility.of_freedom(i) * effect)

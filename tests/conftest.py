@@ -62,6 +62,7 @@ OF_THE_REPOSITORY = (
     "pipeline/robot_files/test_coupled.py",
     "pipeline/robot_files/test_drives.py",
     "pipeline/robot_files/test_reader.py",
+    "pipeline/sweep/test_dataset_names.py",
     "pipeline/sweep/test_robot_sweeps.py",
     "pipeline/test_examples.py",
     "robots/formats/test_assembly.py",

@@ -21,17 +21,17 @@ class Operations:
 
 
 COUNTED: Mapping[str, Operations] = {
-    "delta_3rr2rrr": Operations(4740, 14056),
-    "delta_rl5_1450": Operations(4383, 13501),
-    "delta_4rr2rrr": Operations(6389, 18798),
-    "delta_3r2us": Operations(7471, 11618),
-    "irsbot2": Operations(7903, 16866),
-    "five_bar": Operations(967, 2055),
-    "gough_stewart": Operations(5686, 7924),
-    "hexapod_6rrrprr": Operations(23810, 31034),
+    "delta_3rr2rrr": Operations(4899, 16409),
+    "delta_rl5_1450": Operations(4511, 15823),
+    "delta_4rr2rrr": Operations(6599, 22318),
+    "delta_3r2us": Operations(4932, 9173),
+    "irsbot2": Operations(6022, 18005),
+    "five_bar": Operations(1048, 2311),
+    "gough_stewart": Operations(5943, 8181),
+    "hexapod_6rrrprr": Operations(17706, 24810),
 }
 """Operations as `limbsweep bench robots` counts them, at states from a cold start."""
-PER_JOINT = Operations(400, 1000)
+PER_JOINT = Operations(240, 720)
 """Operations for each joint of a robot that is not counted: the median of the counted robots."""
 OPERATION = 0.035e-9
 """Seconds of one operation of a compiled kernel."""

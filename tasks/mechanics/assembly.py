@@ -122,7 +122,7 @@ def _least_of_several(j: Array, wrench: Array, weights: Array, *, switched: bool
             return list(solution)
         so_many = abs(len(j) - off - sum(acting)) < 0.5
         forces = [where(so_many, x, y) for x, y in zip(solution, forces, strict=True)]
-    return forces
+    return [where(mask, x, 0.0) for mask, x in zip(active, forces, strict=True)]
 
 
 def singularity(jacobian: Array) -> Mask:

@@ -51,7 +51,9 @@ ROWS = (
     added("A15", "---\na: 1\n", "sweep.yaml:20:1", "a second document; expected one document in a file"),
     Row("A16", ("sweep.yaml:1:1: got [1, 2]; expected a mapping",), "- 1\n- 2\n"),
     Row("A16 scalar", ("got 'hello'; expected a mapping",), "hello\n"),
-    called("A17", "check loop", "loop: got no such file", prepare=lambda _: Path("loop").symlink_to("loop")),
+    called(
+        "A17", "check loop", "loop: got a link that leads to no file", prepare=lambda _: Path("loop").symlink_to("loop")
+    ),
     added("B01", "title: again\n", "sweep.yaml:20:1 title: got the key again, first in line 2", "every key once"),
     added(
         "B02", "a: &a [x]\nb: &b [*a, *a]\nc: &c [*b, *b]\n", "20:4 a: got anchor 'a'; expected no anchors", "alias 'b'"

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from tests.bad_inputs.robots import robot
 from tests.bad_inputs.rows import Row
+from tests.pipeline.robot_files.arm import ARM
 from tests.pipeline.robot_files.test_couplings import BELTS
-from tests.pipeline.robot_files.test_reader import ARM
 
 TRIPOD = (Path(__file__).parents[2] / "examples" / "robots" / "3rps.yaml").read_text()
 HINGE = "{joint: hinge, body: tool, parent: platform, kind: revolute, axis: z, inertia: {mass: 1}}"

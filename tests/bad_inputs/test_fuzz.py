@@ -38,7 +38,8 @@ from robots import catalog
 from robots.formats import writing
 from robots.formats.description import describe
 from tests.bad_inputs.rows import GOOD
-from tests.pipeline.robot_files.test_reader import ARM, FIVE_BAR
+from tests.pipeline.robot_files.arm import ARM
+from tests.pipeline.robot_files.test_reader import FIVE_BAR
 from tests.pipeline.robot_files.test_urdf import ARM as URDF
 from tests.pipeline.robot_files.test_urdf import FOUR_BAR
 from tests.pipeline.sweep.axes.test_conditions import DESIGN, HEAD, ROBOTS, SUBSETS, TAIL

@@ -427,7 +427,7 @@ def outputs_of_motion(
     search = Loads(pushed, BearingLoads(family, groups, pushed))
     settled, more = (search.settled(), {}) if loads is None else search.under(list(loads))
     breaking = settled.loaded.breaking(settled.moved)
-    status = where(settled.status > 0.5, settled.status, limbs)
+    status = where(limbs > 0.5, limbs, settled.status)
     staying = settled.loaded.moved([0.0] * len(pushed.sticking))
     return {
         "rate": [*going, *_rate(pushed, staying, settled.moved.friction), *driven],

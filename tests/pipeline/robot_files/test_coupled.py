@@ -22,7 +22,8 @@ from robots.model import NO_PLATFORM, Mechanism, Robot
 from robots.status import Status
 from tasks import equations_of_motion, forward_dynamics, inverse_dynamics, inverse_kinematics
 from tasks.dynamics.records import Forces
-from tests.pipeline.robot_files.test_reader import ARM, FIVE_BAR
+from tests.pipeline.robot_files.arm import ARM
+from tests.pipeline.robot_files.test_reader import FIVE_BAR
 
 EXAMPLES = Path(__file__).parents[3] / "examples" / "robots"
 TRIPOD = (EXAMPLES / "3rps.yaml").read_text()

@@ -20,7 +20,7 @@ from robots.parameter_errors import ParameterError
 from tasks import forward_dynamics, inverse_dynamics
 from tasks.dynamics.inverse import actuator_positions
 from tasks.dynamics.records import Forces, Moving
-from tests.pipeline.robot_files.test_reader import ARM
+from tests.pipeline.robot_files.arm import ARM
 
 DRIVES = """\
     drives:

@@ -20,21 +20,10 @@ from robots.formats.description import Description, describe
 from robots.formats.families import family_of
 from robots.model import Robot
 from tasks import inverse_dynamics
+from tests.pipeline.robot_files.arm import ARM
 
 EXAMPLES = Path(__file__).parents[3] / "examples" / "robots"
 FIVE_BAR, DELTA = ((EXAMPLES / f"{name}.yaml").read_text() for name in ("five_bar", "delta"))
-ARM = """\
-limbsweep: 1
-name: arm
-parameters: {length: {default: 0.5, unit: m, lower: 0.1, upper: 2}}
-derived: {half: length / 2}
-limbs:
-  arm:
-    links:
-      - {joint: shoulder, body: upper, parent: base, kind: revolute, axis: z, inertia: {mass: 2, centre: [half, 0, 0], moments: [0, 0.1, 0.1]}}
-      - {joint: elbow, body: lower, parent: upper, kind: revolute, axis: -y, placement: {position: [length, 0, 0]}, inertia: {mass: 1}}
-    actuated: [shoulder, elbow]
-"""
 
 
 def scaled(name: str, seed: int) -> Robot:

@@ -16,7 +16,7 @@ from pipeline.robot_files.reader import parse_robot
 from pipeline.sweep.model import Sweep
 from robots import catalog
 from storage.schema import LABELS
-from tests.pipeline.robot_files.test_reader import ARM
+from tests.pipeline.robot_files.arm import ARM
 from tests.pipeline.robot_files.test_urdf import ARM as URDF_ARM
 
 EXAMPLES = Path(__file__).parents[3] / "examples"

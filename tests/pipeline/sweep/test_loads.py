@@ -21,7 +21,7 @@ from robots.parameter_errors import ParameterError
 from robots.status import Status
 from tasks import inverse_dynamics, joint_reactions
 from tasks.dynamics.simulate import simulate
-from tests.pipeline.robot_files.test_reader import ARM
+from tests.pipeline.robot_files.arm import ARM
 from tests.pipeline.runs import SYNCHRONOUS, content_hash, cut_finely
 
 TEXT = """\

@@ -19,7 +19,8 @@ from pipeline.sweep.doors import read_sweeps
 from pipeline.sweep.model import Sweep
 from robots.formats.writing import flow
 from robots.limits import NO_LIMITS
-from tests.pipeline.robot_files.test_reader import ARM, FIVE_BAR
+from tests.pipeline.robot_files.arm import ARM
+from tests.pipeline.robot_files.test_reader import FIVE_BAR
 from tests.pipeline.robot_files.test_urdf import FOUR_BAR, LOOPS
 from tests.pipeline.runs import SYNCHRONOUS
 

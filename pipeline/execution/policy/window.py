@@ -26,6 +26,9 @@ LIMB_THREADS = 2.0
 TASK_RATE = 200.0
 """Tasks a second that scheduler and client do with half of their time."""
 
+TASK_SECONDS = 1.5
+"""Time of a task of whole blocks [s]: one costs scheduler, connection and worker some milliseconds, however long."""
+
 LAST_ROUNDS = 3
 """Tasks of full length for each thread from which on they are cut shorter: while the last of them end, threads wait."""
 
@@ -63,11 +66,15 @@ def window_size(workers: Iterable[Worker], parallel: float = 1.0, memory: int = 
 def batch(threads: int, seconds: float, left: int) -> int:
     """Return the number of one-task blocks to send as one; each takes `seconds`, and `left` remain.
 
-    One on clusters of usual size. On large ones enough that the scheduler keeps up with their ends, and fewer at the
-    end of the run, so that all threads end at nearly the same time.
+    As many as a task of `TASK_SECONDS` has, on large clusters enough that the scheduler keeps up with their ends, and
+    fewer at the end of the run, so that all threads end at nearly the same time.
     """
-    full = math.ceil(threads / (TASK_RATE * max(seconds, 1e-3)))
-    return max(1, math.ceil(full / SHORTEST), min(full, left // (threads * LAST_ROUNDS))) if threads else 1
+    if not threads:
+        return 1
+    seconds = max(seconds, 1e-3)
+    enough = threads / (TASK_RATE * seconds)
+    full = math.ceil(max(enough, TASK_SECONDS / seconds))
+    return max(1, math.ceil(enough / SHORTEST), min(full, left // (threads * LAST_ROUNDS)))
 
 
 class Window:

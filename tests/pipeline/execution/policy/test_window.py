@@ -54,18 +54,23 @@ def test_block_tasks_are_one_for_each_thread_and_memory_is_kept() -> None:
 @pytest.mark.parametrize(
     ("threads", "seconds", "left", "expected"),
     [
-        (2, 0.5, 10_000, 1),  # a laptop
-        (64, 0.5, 10_000, 1),
+        (2, 2.0, 10_000, 1),
+        (2, 0.5, 10_000, 3),  # tasks of 1.5 s
+        (64, 0.5, 10_000, 3),
+        (64, 0.5, 500, 2),  # three rounds for each thread are left
+        (64, 0.5, 100, 1),
         (1000, 0.5, 10**6, 10),  # 200 tasks a second
         (1000, 5.0, 10**6, 1),
-        (1000, 0.5, 30_000, 10),  # three rounds of full length for each thread are left
+        (1000, 0.5, 30_000, 10),
         (1000, 0.5, 15_000, 5),
-        (1000, 0.5, 100, 3),  # a quarter of full length at least
+        (1000, 0.5, 100, 3),  # a quarter of what the scheduler needs at least
         (10_000, 1e-4, 10**9, 33_333),
         (0, 0.5, 100, 1),
     ],
 )
-def test_blocks_share_a_task_on_large_clusters_alone(threads: int, seconds: float, left: int, expected: int) -> None:
+def test_blocks_share_a_task_until_the_end_of_a_run_comes_near(
+    threads: int, seconds: float, left: int, expected: int
+) -> None:
     assert batch(threads, seconds, left) == expected
 
 

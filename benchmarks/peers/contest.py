@@ -10,7 +10,7 @@ from unittest import mock
 import numpy as np
 
 from benchmarks.figures import Figure, Size, processor_seconds, require
-from tasks.kernels.kernel import Kernel
+from tasks.kernels.kernel import Kernel, empty_rows
 from tasks.kernels.keys import Arrays
 
 Array = np.ndarray
@@ -68,7 +68,8 @@ class Contest:
 def repeated(values: Array, size: int) -> Array:
     """Return samples (..., sample), repeated until a call of limbsweep's kernels at `size` numbers each is long."""
     times = max(1, NUMBERS // (size * values.shape[-1]))
-    return np.ascontiguousarray(np.concatenate([values] * times, axis=-1))
+    result = empty_rows((*values.shape[:-1], times * values.shape[-1]))
+    return np.concatenate([values] * times, axis=-1, out=result)
 
 
 def in_place(work: Callable[[], Any]) -> Callable[[], list[Arrays]]:

@@ -44,7 +44,7 @@ from tasks.features.sharing import Sharing
 from tasks.features.table import criteria_features, criteria_inputs, request
 from tasks.kernels.kernel import Kernel
 from tasks.kernels.kernel import kernel as cached_kernel
-from tasks.kernels.keys import Values, indexed
+from tasks.kernels.keys import Values, empty_rows, indexed
 from tasks.kernels.program import Program
 from tasks.mechanics.families import even_weights, mount_values, structure_of
 from tasks.sources import prescribed
@@ -342,7 +342,7 @@ def motions(block: Block) -> Motions:
     """Evaluate the trajectories of a block. Raises ValueError where their times differ."""
     require_one_grid(block)
     rows = [commanded(block.family, trajectory, block.times, block.origin) for trajectory in block.trajectories]
-    motion = np.stack(rows, out=empty((len(rows), *rows[0].shape)))
+    motion = np.stack(rows, out=empty_rows((len(rows), *rows[0].shape), empty))
     signals = signal_values(block.family, prescribed.padded_times(block.times)) if block.family.signals else None
     felt = base_field(block.base, block.designs.gravity_of(0), block.times) if block.base is not None else None
     shared = block.switched_values(prescribed.padded_times(block.times))

@@ -32,7 +32,7 @@ from tasks.dynamics.records import (
     gravity_vector,
 )
 from tasks.kernels.kernel import Batch, checked, common_batch, rows
-from tasks.kernels.keys import Key
+from tasks.kernels.keys import Key, joined_rows
 from tasks.mechanics.families import mount_values, structure_of
 from tasks.mechanics.recursion import MOVING
 from tasks.mechanics.structure import with_parameters
@@ -275,7 +275,7 @@ def moving_input(robot: Robot, moving: Moving, others: Mapping[str, Batch] | Non
     if not chain:
         return batch, _packed(robot, columns)[None]
     still = np.zeros_like(columns["q"])
-    return batch, np.concatenate([columns.get(name, still) for name in JOINTS])[None]
+    return batch, joined_rows([columns.get(name, still) for name in JOINTS])[None]
 
 
 def present(moving: Moving) -> dict[str, ArrayLike]:
@@ -311,11 +311,11 @@ def _packed(robot: Robot, columns: Mapping[str, np.ndarray]) -> np.ndarray:
     position = np.where(lost, np.nan, position) if lost.any() else position
     if structure_of(robot.family).motion_size != 9:
         _check_turns(robot, turned, {"twist": twist[:3], "acceleration": acceleration[:3]})
-        return np.concatenate([position, turned, twist, acceleration])
+        return joined_rows([position, turned, twist, acceleration])
     for name, value in (("rotation", turned - home), ("twist", twist[:3]), ("acceleration", acceleration[:3])):
         if (np.abs(value) > NEGLIGIBLE).any():
             raise ValueError(f"{name}: the platform of {robot.name} cannot rotate; expected no angular part")
-    return np.concatenate([position, twist[3:], acceleration[3:]])
+    return joined_rows([position, twist[3:], acceleration[3:]])
 
 
 def _moves(component: np.ndarray, vector: np.ndarray) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import math
 import mmap
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -103,6 +103,12 @@ def empty_rows(shape: tuple[int, ...], empty: Callable[[tuple[int, ...]], np.nda
     """Return an uninitialised array with row starts not multiples of 1 KiB apart: such rows share few cache lines."""
     *outer, width = shape
     return empty((*outer, spaced(width)))[..., :width]
+
+
+def joined_rows(parts: Sequence[np.ndarray]) -> np.ndarray:
+    """Return rows of several arrays in one, with starts as those of `empty_rows`."""
+    width = parts[0].shape[1]
+    return np.concatenate(parts, out=empty_rows((sum(map(len, parts)), width)))
 
 
 HUGE = 1 << 21

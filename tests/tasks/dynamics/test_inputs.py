@@ -209,3 +209,13 @@ def test_input_that_is_not_finite_has_its_status_in_a_simulation(kind: str, meth
         found = simulate(robot, State(**state), forces, LATE, environment=environment, method=method)
         assert found.status == Status.NONFINITE
     assert simulate(robot, State(**start), Forces(actuator=still, friction=friction), LATE, method=method).status == 0
+
+
+@pytest.mark.parametrize("name", ["iiwa14", "delta_3rr2rrr", "gough_stewart"])
+def test_rows_of_a_motion_do_not_compete_for_cache_lines(name: str) -> None:
+    robot = catalog.build(name)
+    home = robot.mechanism.platform.home
+    at: Moving = {"q": np.zeros((1024, 7))} if robot.mechanism.is_chain else {"position": [home.position] * 1024}
+    batch, motion = inputs.moving_input(robot, at)
+    assert (batch, motion.shape[2]) == ((1024,), 1024)
+    assert motion.strides[1] % 1024

@@ -26,6 +26,7 @@ from pipeline.documents.outputs import CellWriter, checked_suffix, output
 from pipeline.execution.executor import Result, reason, results
 from pipeline.execution.graph import job_graph
 from pipeline.execution.job_executor import job_executor
+from pipeline.monitor.progress import counted
 from pipeline.sweep.stored import stored_sweep
 from robots.arguments import check_arguments
 from robots.data_classes import dataclass
@@ -80,8 +81,8 @@ class Identified:
         if untold:
             yield (
                 "not told apart",
-                f"parameters of {untold} robots: the data move them together, with a condition above {UNTOLD:.0e}, and "
-                "their values say nothing; give trajectories that excite them (limbsweep excite)",
+                f"parameters of {counted(untold, 'robot')}: the data move them together, with a condition above "
+                f"{UNTOLD:.0e}, and their values say nothing; give trajectories that excite them (limbsweep excite)",
             )
         for case, why in list(self.failed.items())[:5]:
             yield "failed", f"design {case[0]}, friction set {case[1]}: {why}"

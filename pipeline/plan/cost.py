@@ -21,14 +21,14 @@ class Operations:
 
 
 COUNTED: Mapping[str, Operations] = {
-    "delta_3rr2rrr": Operations(4899, 16409),
-    "delta_rl5_1450": Operations(4511, 15823),
-    "delta_4rr2rrr": Operations(6599, 22318),
-    "delta_3r2us": Operations(4932, 9173),
-    "irsbot2": Operations(6022, 18005),
-    "five_bar": Operations(1048, 2311),
-    "gough_stewart": Operations(5943, 8181),
-    "hexapod_6rrrprr": Operations(17706, 24810),
+    "delta_3rr2rrr": Operations(5029, 16539),
+    "delta_rl5_1450": Operations(4630, 15942),
+    "delta_4rr2rrr": Operations(6832, 22551),
+    "delta_3r2us": Operations(5072, 9313),
+    "irsbot2": Operations(6029, 18012),
+    "five_bar": Operations(1052, 2315),
+    "gough_stewart": Operations(5942, 8180),
+    "hexapod_6rrrprr": Operations(17753, 24857),
 }
 """Operations as `limbsweep bench robots` counts them, at states from a cold start."""
 PER_JOINT = Operations(240, 720)

@@ -206,7 +206,7 @@ DEPENDENT = 1e-8
 """Mobility of a joint beside those before it, relative to that without them, below which it depends on them."""
 
 HELD = 1e-8
-"""Mobility of a freedom beside stuck joints, relative to that without them, below which it is held."""
+"""Mobility of a freedom beside stuck joints, relative to that without them, below which it may be held."""
 
 CANCELLED = 1e-9
 """Change of a freedom, relative to the parts that cancel, below which nothing is left where it is held."""
@@ -279,7 +279,7 @@ class Brake:
 
     @cached_property
     def held(self) -> list[Any]:
-        """Masks of the freedoms: true where stuck joints hold the freedom."""
+        """Masks of the freedoms: true where stuck joints hold the freedom, or almost."""
         freedoms = range(self.mobility.rows.shape[1])
         return [self.stiffness.of_freedom(i) <= self.mobility.of_freedom(i) * HELD for i in freedoms]
 

@@ -298,12 +298,12 @@ def test_deviations_that_are_too_small_are_told(errors: float, measured: bool, t
 
 
 def test_parameters_that_the_data_move_together_are_told(tmp_path: Path, planar: Path) -> None:
-    """All joints move in step: fourteen parameters from few shapes of forces, all of them within two deviations."""
+    """Identify an arm whose joints move in step: few shapes of forces, fourteen parameters within two deviations."""
     step = "excite: {kind: harmonic, amplitude: [0.5, 0.5, 0.5], centre: [0.1, 0.2, 0.3], period: 1.0}"
     store = stored(tmp_path, text_of("planar_3r", step, 0.05, ALONG_Y, SINGLE))
     found = identify(store, cluster=SYNCHRONOUS)
     assert found.fits[0, 0].condition > 1e9
     rows = dict(found.rows())
     assert rows["identified"] == "0 of 1 robots with their friction"
-    assert rows["not told apart"].startswith("parameters of 1 robots: the data move them together")
+    assert rows["not told apart"].startswith("parameters of 1 robot: the data move them together")
     assert "not told apart" not in dict(identify(planar, cluster=SYNCHRONOUS).rows())
